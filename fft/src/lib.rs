@@ -1,7 +1,7 @@
 //! Discrete Fourier transforms in double precision, by rustfft.
 //!
-//! rustfft is generic over numbers, so that each crate that plans a transform compiles all its kernels, for every
-//! instruction set. They are compiled here, once, beside the other dependencies of leakbound.
+//! rustfft is generic over numbers, so each crate that plans a transform compiles all its kernels, for every
+//! instruction set. They are compiled here, once, alongside the other dependencies of leakbound.
 //!
 //! ```
 //! use leakbound_fft::{Complex, Planner};

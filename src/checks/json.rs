@@ -1,7 +1,7 @@
-//! JSON that somebody wrote, read so that each key of an object comes once.
+//! JSON from users, read so that each key of an object occurs only once.
 //!
-//! serde_json takes the last of several values of one key without a word. Everything that a user hands over is read here;
-//! a test holds the other files of the library to that.
+//! serde_json silently takes the last of several values of one key. All JSON from users is read here; a test enforces
+//! this for the other files of the library.
 
 use crate::error::echo;
 use serde::Deserialize;
@@ -21,8 +21,8 @@ use std::borrow::Cow;
 /// ```
 ///
 /// # Errors
-/// What serde_json says of a text that is no such value; and, at any depth, the first key that an object has twice,
-/// whatever the value of it is, as an error of the category `Data` with the place of its opening quote.
+/// The error of serde_json for a text that is not such a value; and, at any depth, the first key that an object has
+/// twice, whatever its value, as an error of the category `Data` with the place of its opening quote.
 pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     let value = serde_json::from_str(text)?;
     let Some((key, start)) = repeated_key(text) else { return Ok(value) };
@@ -40,7 +40,7 @@ pub fn from_slice<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
     from_str(std::str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// The first key of a text that is JSON which comes a second time in its object, and where that starts.
+/// The first key of a JSON text that occurs a second time in its object, and where that starts.
 fn repeated_key(text: &str) -> Option<(Cow<'_, str>, usize)> {
     let bytes = text.as_bytes();
     // Of each object that is open, how many keys those around it have; none of an array.
@@ -95,7 +95,7 @@ fn closing_quote(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// A key as it is meant: what is escaped may be the same as what is not.
+/// A key without escapes: an escaped key may equal one that is not.
 fn key(written: &str) -> Cow<'_, str> {
     let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
     match inside.contains('\\').then(|| serde_json::from_str(written)) {
@@ -126,7 +126,7 @@ mod tests {
             // The one that comes first in the text, not the one of the object that ends first.
             (r#"{"a":1,"a":2,"b":{"c":1,"c":2}}"#, "a", 1, 8),
             (r#"{"a":1,"b":{"c":1,"c":2},"a":2}"#, "c", 1, 19),
-            // In what the type does not look at, too.
+            // Also in the parts that the type ignores.
             (r#"{"a":"}{,","b":[{"k":1},{"k":1,"k":1}]}"#, "k", 1, 32),
         ] {
             assert_eq!(found(text), format!("duplicate key `{key}` at line {line} column {column}"), "{text}");
@@ -145,7 +145,7 @@ mod tests {
         }
         assert_eq!(from_str::<BTreeMap<String, f64>>(r#"{"a":1e400}"#).unwrap_err().line(), 1);
         assert!(from_slice::<Value>(b"\"\xff\"").unwrap_err().to_string().contains("utf-8"));
-        // An error that names a place of its own keeps it.
+        // An error that names its own place keeps it.
         let error = from_str::<Value>("{\"a at line 7 column 7\":1,\n\"a at line 7 column 7\":1}").unwrap_err();
         assert_eq!((error.line(), error.column(), error.is_data()), (2, 1, true));
     }

@@ -1,4 +1,4 @@
-//! The directory of a zip archive, opened with care: the wrong file must cost a look, not a search.
+//! The directory of a zip archive, opened with care: a wrong file must be rejected at a glance, without a search.
 
 use super::fault::{fault, hinted, quoted, shortened, unreadable};
 use super::input_file::InputReader;
@@ -17,8 +17,7 @@ pub(super) type Archive = ZipArchive<BufReader<InputReader>>;
 
 /// Reads the directory of an archive: the archive and the names of its arrays, in its order.
 ///
-/// Each name comes once, and the directory says of every entry what the entry says of itself: a name that was damaged
-/// must not hide an array.
+/// Each name must occur once, and the directory must agree with every entry: a damaged name must not hide an array.
 pub(super) fn directory(path: &Path, reader: &InputReader) -> Result<(Archive, Vec<String>)> {
     let mut source = BufReader::new(reader.again());
     let wanted = "a numpy archive (.npz)";
@@ -78,7 +77,7 @@ pub(super) fn directory(path: &Path, reader: &InputReader) -> Result<(Archive, V
 /// What a byte of a compressed array can unpack to at most.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// The most bytes that an entry can unpack to, whatever it says.
+/// The most bytes that an entry can unpack to, whatever it declares.
 pub(super) fn most_bytes<R: Read>(entry: &ZipFile<'_, R>) -> u64 {
     match entry.compression() {
         CompressionMethod::Stored => entry.compressed_size(),
@@ -90,8 +89,8 @@ pub(super) fn most_bytes<R: Read>(entry: &ZipFile<'_, R>) -> u64 {
 const ENTRY_BYTES: usize = 46;
 const HEADER_BYTES: usize = 30;
 
-/// Walks through the directory itself: the zip crate keeps the last of several entries of one name, and reads as many
-/// as the end of the archive says.
+/// Walks through the directory itself: the zip crate keeps the last of several entries of one name, and reads the
+/// number stated at the end of the archive.
 fn check_entries(path: &Path, source: &mut BufReader<InputReader>, archive: &mut Archive) -> Result<()> {
     let damaged = |found: String| {
         let error = fault(path, "whole file", found, "an archive as numpy.savez or savez_compressed writes it");

@@ -1,4 +1,4 @@
-//! Arrays of an archive that are read in pieces: those that are not compressed stay where they are.
+//! Arrays of an archive that are read in pieces: uncompressed arrays stay in the file.
 
 use super::archive::{Archive, directory, most_bytes};
 use super::budget::Room;
@@ -18,7 +18,7 @@ pub(super) struct ArrayDirectory<'a> {
     reader: &'a InputReader,
     archive: Archive,
     names: Vec<String>,
-    /// Of the arrays that stay where they are.
+    /// For the arrays that stay in the file.
     sums: Vec<StoredArray>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> ArrayDirectory<'a> {
         fault(self.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
     }
 
-    /// The trace of the file, once the arrays that were opened are held against their checksums.
+    /// The trace of the file, once the opened arrays are checked against their checksums.
     pub(super) fn checked(self) -> Result<Trace> {
         let trace = Trace::open(self.path, self.reader.again(), self.sums);
         trace.check_sums()?;

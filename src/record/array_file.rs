@@ -13,10 +13,10 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// Elements decoded at once.
+/// Elements decoded in one piece.
 const PIECE: usize = 8 << 10;
 
-/// A numpy archive: the names of its arrays are known, none of them is read yet.
+/// A numpy archive: the names of its arrays are known, but none is read yet.
 ///
 /// ```no_run
 /// # use leakbound::record::ArrayFile;
@@ -46,7 +46,7 @@ mod sealed {
         /// Bytes of an element.
         const WIDTH: usize;
 
-        /// The element of so many bytes, or what was found instead.
+        /// The element in these bytes, or what was found instead.
         fn decode(bytes: &[u8], little: bool) -> Result<Self, String>;
 
         /// Adds its bytes, the least significant first.
@@ -101,7 +101,7 @@ impl ArrayFile {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when it is
-    /// no numpy archive, is empty or cut off.
+    /// not a numpy archive, is empty or cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::of_reader(path, open_file(path, "a numpy archive (.npz)")?)
@@ -118,7 +118,7 @@ impl ArrayFile {
         Ok(Self { input: reader.identity(path)?, names, archive, reader, room })
     }
 
-    /// Opens an archive that is in memory; `name` stands for the file in messages.
+    /// Opens an archive that is in memory; `name` is the file's name in messages.
     ///
     /// # Errors
     /// As [`ArrayFile::open`].
@@ -127,7 +127,7 @@ impl ArrayFile {
         Self::of_reader(&name, InputReader::of_bytes(bytes))
     }
 
-    /// The same archive, all arrays of which may take so much memory together; half of what is free otherwise
+    /// Limits the memory of all arrays together; without this call to half of the free memory
     /// ([`MemoryBudget::of_machine`]).
     #[must_use]
     pub fn within(self, memory: MemoryBudget) -> Self {
@@ -152,7 +152,7 @@ impl ArrayFile {
         self.names.iter().any(|other| other == name)
     }
 
-    /// Reads an array of elements of type `T` with as many axes as `D` has.
+    /// Reads an array of elements of type `T` with the number of axes of `D`.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) when there is no such array, it has another dtype or number of axes, an
@@ -182,7 +182,7 @@ impl ArrayFile {
         self.integers(name, &expected, class)
     }
 
-    /// Reads an array of any integer dtype; each number becomes what it is wanted as while it is read.
+    /// Reads an array of any integer dtype; each number is converted while it is read.
     fn integers<T, D: Dimension>(
         &mut self,
         name: &str,
@@ -229,7 +229,7 @@ impl ArrayFile {
         Ok(self.header(name)?.shape)
     }
 
-    /// Counts what will be made of an array: `count` things of so many bytes each.
+    /// Counts the memory of the result of an array: `count` items of this many bytes each.
     pub(super) fn take(&mut self, name: &str, count: u64, bytes: u64) -> Result<()> {
         let place = format!("array {}", quoted(name));
         let path = &self.input.path;
@@ -241,7 +241,7 @@ impl ArrayFile {
         fault(&self.input.path, format!("array {}", quoted(name)), found, expected)
     }
 
-    /// The error of an archive without what is wanted of it.
+    /// The error of an archive without a required array.
     pub(super) fn missing(&self, expected: impl Into<String>) -> InputError {
         fault(&self.input.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
     }
@@ -259,7 +259,7 @@ impl ArrayFile {
         Err(fault(&self.input.path, place, format!("`{value}`"), expected))
     }
 
-    /// The header of an array, with everything checked that does not depend on what it is read as.
+    /// The header of an array, with every check that does not depend on the requested type.
     fn header(&mut self, name: &str) -> Result<NpyHeader> {
         let Some(index) = self.names.iter().position(|other| other == name) else {
             return Err(self.missing(format!("the array {}", quoted(name))).into());
@@ -292,8 +292,8 @@ impl ArrayFile {
         Ok(header)
     }
 
-    /// Reads an array whose header was looked at: each element becomes what it is wanted as while it is unpacked, so
-    /// that nothing is held but that.
+    /// Reads an array whose header was read: each element is converted while it is unpacked, so only the result is
+    /// held.
     fn converted<T, D: Dimension>(
         &mut self,
         name: &str,

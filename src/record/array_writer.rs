@@ -1,4 +1,4 @@
-//! Numpy archives out.
+//! Writes numpy archives.
 
 use super::array_file::Element;
 use super::npy_header;
@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Bytes that are written at once.
+/// Bytes that are written in one piece.
 const PIECE: usize = 1 << 16;
 
-/// A numpy archive (.npz) in the making; the same arrays give the same bytes.
+/// A numpy archive (.npz) under construction; the same arrays give the same bytes.
 ///
 /// ```
 /// # use leakbound::record::{ArrayFile, ArrayWriter};
@@ -44,13 +44,13 @@ pub struct WrittenArray {
 }
 
 impl ArrayWriter {
-    /// An empty archive in memory whose arrays are compressed (deflate); `path` stands for it in messages.
+    /// An empty archive in memory whose arrays are compressed (deflate); `path` names it in messages.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::by(CompressionMethod::Deflated, path.into())
     }
 
-    /// The same with arrays stored as they are: logits hardly get smaller, and a reader can take a part of an array
+    /// Likewise, with arrays stored uncompressed: logits hardly get smaller, and a reader can take part of an array
     /// without unpacking the whole.
     #[must_use]
     pub fn stored(path: impl Into<PathBuf>) -> Self {
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// More numbers than are written at once.
+    /// More numbers than are written in one piece.
     #[test]
     fn halves_come_back_rounded() {
         let numbers =

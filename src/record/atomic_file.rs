@@ -1,4 +1,4 @@
-//! Results are complete or absent: written beside their place, then renamed.
+//! Results are complete or absent: written next to their place, then renamed.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 /// A place for a result, reserved before long work and filled at its end.
 ///
-/// Until [`commit`](Self::commit) a file that stands there keeps its content; dropping the reservation leaves it so.
+/// Until [`commit`](Self::commit) an existing file keeps its content, also if the reservation is dropped.
 ///
 /// ```
 /// # use leakbound::record::AtomicFile;
@@ -29,7 +29,7 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Target {
-    /// A file beside the place, and the place with symbolic links resolved.
+    /// A file next to the place, and the place with symbolic links resolved.
     Beside(NamedTempFile, PathBuf),
     /// A pipe or device, which can be written to but not replaced.
     Stream(File),
@@ -45,7 +45,7 @@ impl AtomicFile {
     /// file may not be written to.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // The file beside is removed again at once: work that is interrupted leaves nothing behind.
+        // The file next to it is removed again immediately: interrupted work leaves nothing behind.
         let stream = match reserve(path).map_err(|source| unwritable(path, source))? {
             Target::Beside(..) => None,
             Target::Stream(file) => Some(file),
@@ -62,7 +62,7 @@ impl AtomicFile {
     /// Writes the content, waits until it is on the disk, and puts it in its place in one step.
     ///
     /// # Errors
-    /// [`Error::Io`] when the content cannot be written; the file beside is removed, and what stood in the place stays.
+    /// [`Error::Io`] when the content cannot be written; the temporary file is removed, and an existing file is kept.
     pub fn commit(self, bytes: &[u8]) -> Result<()> {
         self.commit_with(|file| file.write_all(bytes))
     }
@@ -119,14 +119,14 @@ fn reserve(path: &Path) -> io::Result<Target> {
     if let Some(permissions) = new {
         builder.permissions(permissions);
     }
-    // tempfile puts its own random name into the error; what the system says of the folder is asked first, and of other
-    // errors only the kind is kept, so that the message names the user's path alone.
+    // tempfile puts its own random name into the error; so the system's error about the folder is asked for first, and
+    // only the kind of other errors is kept: the message then names only the user's path.
     fs::metadata(folder(&place))?;
     let beside = builder.tempfile_in(folder(&place)).map_err(|error| io::Error::from(error.kind()))?;
     Ok(Target::Beside(beside, place))
 }
 
-/// How the names of files beside end, after so many random characters.
+/// The ending of the names of temporary files, after this many random characters.
 const SUFFIX: &str = ".part";
 const RANDOM: usize = 6;
 
@@ -136,10 +136,10 @@ fn prefix(place: &Path) -> Option<String> {
     Some(format!(".{}.", name.chars().take(100).collect::<String>()))
 }
 
-/// Removes the files beside a place that writers left there who were killed half way.
+/// Removes the temporary files next to a place that killed writers left there.
 ///
-/// Only for a place that nobody else writes to: what another process is writing there at the moment is removed too.
-/// Files that cannot be removed stay.
+/// Only for a place that nobody else writes to: a file that another process is writing there is also removed. Files
+/// that cannot be removed stay.
 pub fn remove_leftovers(path: impl AsRef<Path>) {
     let place = fs::canonicalize(path.as_ref()).unwrap_or_else(|_| path.as_ref().to_path_buf());
     let Some(prefix) = prefix(&place) else { return };

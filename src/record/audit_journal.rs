@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The form of the file; the number rises when the content takes another form.
+/// The form of the file; the number rises when the form of the content changes.
 const SCHEMA: &str = "leakbound.audit-checkpoint/2";
-/// Between two savings of counts, of which only the last ones matter.
+/// The time between two savings of counts; only the last ones matter.
 const PACE: Duration = Duration::from_secs(10);
 
 /// A line of the file.
@@ -44,7 +44,7 @@ impl Line {
         matches!(self, Self::Head { .. })
     }
 
-    /// None for a line that is not as it was written.
+    /// None for a line that was changed.
     fn read(text: &[u8], sum: &mut Hasher) -> Option<Self> {
         let (begin, json) = text.strip_suffix(b"\n")?.split_at_checked(9)?;
         sum.update(json);
@@ -55,8 +55,8 @@ impl Line {
 
 /// A file to which answers are appended as they come, one line each, with a checksum.
 ///
-/// A line that was cut off by a sudden end is removed when the audit goes on; a file in which anything else has changed
-/// is rejected. After an answer that could not be written no more are kept, because they are given again in their order.
+/// A line that was cut off by a sudden end is removed when the audit resumes; a file in which anything else has changed
+/// is rejected. After an answer that could not be written, no more are kept, because answers are given again in order.
 #[derive(Debug)]
 pub struct AuditJournal {
     path: PathBuf,
@@ -71,7 +71,7 @@ struct State {
     /// The length of all whole lines, and their checksum.
     whole: u64,
     sum: Hasher,
-    /// Answers that were kept before, from the next one on: read as they are needed, because there may be many.
+    /// Answers kept earlier, from the next one on: read as they are needed, because there may be many.
     kept: BufReader<File>,
     kept_sum: Hasher,
     /// How many of them are left.
@@ -100,7 +100,7 @@ impl AuditJournal {
         let failed = |source| Error::Io { path: path.clone(), action: "write", source };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(failed)?;
-        // With a place of its own in the file.
+        // With a separate position in the file.
         let kept = BufReader::new(File::open(&path).map_err(failed)?);
         let state = State {
             file,
@@ -225,7 +225,7 @@ impl AuditJournal {
         }
     }
 
-    /// Removes what is behind the last whole line, and goes on there.
+    /// Removes what follows the last whole line, and continues there.
     fn cut(&self, state: &mut State) -> io::Result<()> {
         state.file.seek(SeekFrom::Start(state.whole))?;
         state.file.set_len(state.whole)
@@ -364,7 +364,7 @@ mod tests {
             let bytes: Vec<u8> = order.iter().flat_map(|&line: &usize| lines[line]).copied().collect();
             assert!(open(&bytes).unwrap_err().to_string().contains("was changed"), "{order:?}");
         }
-        // A change while the audit goes on.
+        // A change while the audit is running.
         let journal = open(&whole).unwrap();
         let mut changed = whole.clone();
         changed[last - 3] ^= 1;

@@ -7,10 +7,10 @@ use std::fmt;
 use std::str::FromStr;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The most memory that what is read from one recording may take.
+/// The most memory that the contents of one recording may take.
 ///
-/// A small archive may unpack to any size, and a header may declare one. Readers compare what they will hold, in the
-/// form in which they hold it, with this budget before they allocate.
+/// A small archive may unpack to any size, and a header may declare one. Readers compare the size of what they will
+/// hold, in the form in which they hold it, with this budget before they allocate.
 ///
 /// ```
 /// # use leakbound::record::MemoryBudget;
@@ -25,14 +25,14 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// So many bytes.
+    /// A budget of this many bytes.
     #[must_use]
     pub const fn of_bytes(bytes: u64) -> Self {
         Self { bytes }
     }
 
-    /// Half of the memory that is free on this machine now, within the limit of its container; without a limit where
-    /// the system does not tell.
+    /// Half of the memory that is free on this machine now, within the limit of its container; without a limit if the
+    /// system does not report it.
     #[must_use]
     pub fn of_machine() -> Self {
         Self { bytes: free_memory().map_or(u64::MAX, |free| free / 2) }
@@ -83,17 +83,17 @@ impl FromStr for MemoryBudget {
     }
 }
 
-/// Bytes that are free on this machine, within the limit of this container; `None` where that is unknown.
+/// Bytes that are free on this machine, within the limit of this container; `None` if that is unknown.
 #[must_use]
 pub fn free_memory() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).ok()?;
-    // Of a container what it may have, not what is left of that: files that were read count as taken, and give way.
+    // For a container its limit, not the rest of it: files that were read count as used, but are released on demand.
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
     Some(system.available_memory().min(limit)).filter(|&free| free > 0)
 }
 
-/// Bytes for a person.
+/// A number of bytes for a reader.
 fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     let mut unit = "bytes";
@@ -119,7 +119,7 @@ impl Room {
         Self { budget, taken: 0 }
     }
 
-    /// Counts `count` things of so many bytes each; `at` makes the error of what was found and what was expected.
+    /// Counts `count` items of this many bytes each; `at` makes the error from what was found and what was expected.
     pub(super) fn take(&mut self, count: u64, bytes: u64, at: impl FnOnce(String, String) -> InputError) -> Result<()> {
         self.counted(count, bytes).map_err(|[found, expected]| too_large(at(found, expected)))
     }
@@ -172,7 +172,7 @@ fn memory(bytes: u64) -> String {
     format!("data that take {} of memory", size(bytes))
 }
 
-/// Says what to do, unless the error does.
+/// Adds advice, unless the error has some.
 fn too_large(error: InputError) -> Error {
     let hint = "split the recording, or allow more (`max-memory`) where the machine has it";
     InputError { hint: error.hint.clone().or(Some(hint.into())), ..error }.into()

@@ -1,4 +1,4 @@
-//! Plans of one-run audits, with what is claimed of the training.
+//! Plans of one-run audits, with the claim about the training.
 
 use super::fault::{fault, hinted, quoted};
 use super::input_file::{Digested, InputFile, hexadecimal, open};
@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 /// The schema of a plan's document.
 const SCHEMA: &str = "leakbound.canary-plan/1";
-/// What to do about another file.
+/// Advice for a file of another kind.
 const HINT: &str = "write the plan as a JSON document";
 
-/// An audit of one training run as it is declared before training, and what is claimed of the training.
+/// An audit of one training run as declared before training, and the claim about the training.
 #[derive(Debug, Clone)]
 pub struct CanaryPlan {
     /// Canaries, coins and analysis.
@@ -28,14 +28,14 @@ pub struct CanaryPlan {
     pub claim: Option<TrainingClaim>,
 }
 
-/// What is claimed of a training.
+/// A claim about a training.
 #[derive(Debug, Clone)]
 pub enum TrainingClaim {
     /// ε-differential privacy at the plan's δ.
     Epsilon(Epsilon),
     /// μ-Gaussian differential privacy.
     Mu(f64),
-    /// Nothing but this mechanism, about a record, many times: for DP-SGD its steps.
+    /// Only this mechanism, about a record, run many times: for DP-SGD its steps.
     Mechanism {
         /// The mechanism.
         mechanism: Arc<dyn Mechanism>,
@@ -44,7 +44,7 @@ pub enum TrainingClaim {
     },
 }
 
-/// A plan as it lies in a document.
+/// A plan in the form of a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "the plan of a one-run audit")]
@@ -65,9 +65,9 @@ pub struct RecordedCanaryPlan {
     pub low_is_member: bool,
     /// Sets of scores that may be audited, each with an equal share of the failure probability.
     pub attacks: u64,
-    /// What is claimed of the training.
+    /// The claim about the training.
     pub claim: Option<RecordedTrainingClaim>,
-    /// SHA-256 of all other fields: one that is deposited before training shows that the plan is that old.
+    /// SHA-256 of all other fields: depositing it before training proves that the plan existed then.
     pub sha256: String,
 }
 
@@ -82,13 +82,13 @@ pub enum RecordedGuesses {
     Split,
     /// The best of a fixed list that shares the failure probability.
     PaidFor,
-    /// All clear scores at once, the clearer ones more often: for ε alone.
+    /// All clear scores together, the clearer ones more often: for ε alone.
     Nested,
     /// The same for the highest scores alone.
     NestedMembers,
 }
 
-/// What is claimed of a training.
+/// A claim about a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -102,7 +102,7 @@ pub enum RecordedTrainingClaim {
 }
 
 impl CanaryPlan {
-    /// What identifies the plan, as a recording of its run has it.
+    /// The digest that identifies the plan, as a recording of its run has it.
     #[must_use]
     pub fn sha256_bytes(&self) -> [u8; 32] {
         self.recorded().digest_bytes()
@@ -198,7 +198,7 @@ impl TrainingClaim {
         }
     }
 
-    /// Rejects what is no claim.
+    /// Rejects an invalid claim.
     ///
     /// # Errors
     /// [`Error::Domain`] for an infinite ε, for a μ that is not in [0, inf), and unless a mechanism runs 1 to 2^53 times.
@@ -251,7 +251,7 @@ pub fn read_canary_plan(path: impl AsRef<Path>) -> Result<(CanaryPlan, InputFile
     Ok((plan, digested.finish_unchanged(file)?))
 }
 
-/// Reads what [`read_canary_plan`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_canary_plan`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`read_canary_plan`].

@@ -23,9 +23,9 @@ pub struct CapcVotes {
 /// The votes on one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CapcQuery {
-    /// Where the query stands in `capc_votes`, counted from 0.
+    /// The place of the query in `capc_votes`, counted from 0.
     pub position: usize,
-    /// Its true class, where the file says it.
+    /// Its true class, if the file has it.
     pub label: Option<usize>,
     /// Number of repeated trainings of every party on its own data, one vote each.
     pub instantiations: usize,

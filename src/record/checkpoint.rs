@@ -10,19 +10,19 @@ use crate::simulate::{BlockSet, Shard};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// First words of a checkpoint; the number rises when the content takes another form.
+/// First words of a checkpoint; the number rises when the form of the content changes.
 const MARK: &str = "leakbound checkpoint 1, sha256 ";
 /// First words of every version.
 const FAMILY: &str = "leakbound checkpoint ";
 /// The largest checkpoint read: 2^20 outcomes in both worlds need far less.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A simulation as far as it is done.
+/// The finished part of a simulation.
 ///
 /// The file has a first line with the SHA-256 of all that follows, and then one line of JSON: `plan`, `shard`, and for
 /// each query its name, its `blocks` as ranges from the first to the one after the last, `counts` and
-/// `counts_neighbor`. It is written beside its place and renamed, so that at every moment either the old or the new
-/// checkpoint is there, complete; a file with a single byte changed, or cut off anywhere, is rejected.
+/// `counts_neighbor`. It is written next to its place and renamed, so that either the old or the new checkpoint is
+/// there, complete, at every moment; a file with a single byte changed, or cut off anywhere, is rejected.
 ///
 /// # Example
 /// ```
@@ -41,7 +41,7 @@ const MAX_BYTES: u64 = 256 << 20;
 pub struct Checkpoint {
     /// Which part of the simulation is requested.
     pub shard: Shard,
-    /// What of it is done.
+    /// The part that is done.
     pub simulation: PartialSimulation,
 }
 
@@ -93,10 +93,10 @@ impl Checkpoint {
         format!("{}\n{body}", first_line(body.as_bytes())).into_bytes()
     }
 
-    /// Writes the file beside its place and renames it.
+    /// Writes the file next to its place and renames it.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when it cannot be written; what stood there stays.
+    /// [`Error::Io`](crate::Error::Io) when it cannot be written; an existing file is kept.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, &self.to_bytes())
     }
@@ -105,14 +105,14 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when it cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
-    /// line that says what is wrong: no checkpoint, changed or cut off since it was written, written by a program that
-    /// draws other numbers, or counts that do not belong to the blocks.
+    /// line that states what is wrong: not a checkpoint, changed or cut off since it was written, written by a program
+    /// that draws other numbers, or counts that do not belong to the blocks.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::from_bytes(path, &read_up_to(path, MAX_BYTES)?)
     }
 
-    /// Reads what [`read`](Self::read) reads from bytes in memory; `name` stands for the file in messages.
+    /// Reads what [`read`](Self::read) reads from bytes in memory; `name` is the file's name in messages.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -164,7 +164,7 @@ fn first_line(body: &[u8]) -> String {
     format!("{MARK}{}", InputFile::of_bytes("", body).sha256)
 }
 
-/// What follows the first line, once that line vouches for it.
+/// What follows the first line, once that line confirms it.
 fn content<'a>(file: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     let wanted = "a checkpoint of a simulation";
     if bytes.len() as u64 > MAX_BYTES {

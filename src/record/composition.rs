@@ -37,7 +37,7 @@ pub enum ReleasePart {
     Bundle(ReleaseBundle),
 }
 
-/// A mechanism that was run so many times with fresh randomness.
+/// A mechanism that was run a number of times with fresh randomness.
 #[derive(Debug, Clone)]
 pub struct Release {
     /// The mechanism.
@@ -48,25 +48,25 @@ pub struct Release {
     pub times: u64,
     /// How far one record moves the count; 1 for votes.
     pub distance: u64,
-    /// Where it stands in the file, such as `line 2`.
+    /// Its place in the file, such as `line 2`.
     pub place: String,
 }
 
-/// Parts that were made one after the other, as a whole so many times.
+/// Parts that were made one after the other, and repeated as a whole.
 #[derive(Debug, Clone)]
 pub struct ReleaseBundle {
     /// At least one.
     pub parts: Vec<ReleasePart>,
     /// How many times, at least 1.
     pub times: u64,
-    /// Of so many runs of the parts, only the best is published.
+    /// The number of runs of the parts, if only the best run is published.
     pub select: Option<Runs>,
-    /// Where it stands in the file.
+    /// Its place in the file.
     pub place: String,
 }
 
 impl ComposedReleases {
-    /// How many releases there are; a selection is one.
+    /// The number of releases; a selection counts as one.
     #[must_use]
     pub fn count(&self) -> u64 {
         count(&self.parts)
@@ -74,7 +74,7 @@ impl ComposedReleases {
 }
 
 impl ReleasePart {
-    /// How many releases it is; a selection is one.
+    /// The number of its releases; a selection counts as one.
     #[must_use]
     pub fn count(&self) -> u64 {
         match self {
@@ -85,7 +85,7 @@ impl ReleasePart {
         }
     }
 
-    /// The same so many times as often.
+    /// The same, repeated this many times as often.
     pub(super) const fn repeated(mut self, times: u64) -> Self {
         let own = match &mut self {
             Self::Release(release) => &mut release.times,

@@ -48,7 +48,7 @@ struct FirstLook {
     release: Option<toml::Value>,
 }
 
-/// Whether a file is TOML with releases; a file that is no TOML has none.
+/// Whether a file is TOML with releases; a file that is not TOML has none.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when it cannot be read.
@@ -74,11 +74,11 @@ pub fn has_releases(path: impl AsRef<Path>) -> Result<bool> {
 /// |---|---|
 /// | `mechanism` | the text form of a mechanism, see [`mechanism`](crate::mechanism) |
 /// | `times` | how many times it was run, 1 to 2^53 (1) |
-/// | `histogram` | votes per class, or the answers to queries; of the vote of one voter, 1 for its class and 0 for the others. Mechanisms that release a number have none |
+/// | `histogram` | votes per class, or the answers to queries; for the vote of one voter, 1 for its class and 0 for the others. Mechanisms that release a number have none |
 /// | `release` | instead of `mechanism`: tables `[[release.release]]`, which were made one after the other, `times` times as a whole |
 /// | `select` | with `release`: only the best of a random number of runs of them was published, `{ runs = "poisson", mean = 10 }` or `{ runs = "negative-binomial", shape = 1, mean = 10 }`; see [`Runs`] |
 ///
-/// `group = 3` before the first table says that one person has up to 3 records.
+/// `group = 3` before the first table means that one person has up to 3 records.
 ///
 /// A file has at most 16 MiB.
 ///
@@ -90,7 +90,7 @@ pub fn read_releases(path: impl AsRef<Path>) -> Result<ReleaseList> {
     releases_from_bytes(file, &read(file)?)
 }
 
-/// Reads what [`read_releases`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_releases`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// ```
 /// # use leakbound::record::releases_from_bytes;
@@ -125,7 +125,7 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
     Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: ComposedReleases { parts, group } })
 }
 
-/// The file, or what of it shows that it is too large.
+/// The file, or enough of it to show that it is too large.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>> {
     read_up_to(file, MAX_BYTES)
 }

@@ -11,7 +11,7 @@ use crate::relation::Relation;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The form of the file; the number rises when the content takes another form.
+/// The form of the file; the number rises when the form of the content changes.
 const SCHEMA: &str = "leakbound.counterexample/1";
 
 /// A counterexample, and the program that it was found in.
@@ -29,7 +29,7 @@ pub struct KeptCounterexample {
     /// The grid to which outputs were rounded.
     #[serde(default)]
     pub round: Option<Grid>,
-    /// Under which both datasets are neighbors, where one was stated.
+    /// The relation under which both datasets are neighbors, if one was stated.
     #[serde(default)]
     pub relation: Option<Relation>,
     /// What was found.

@@ -30,7 +30,7 @@ fn form(header: &Header<'_>) -> Result<Form> {
     }
 }
 
-/// Reads either of the two CSV formats, as its header says.
+/// Reads either of the two CSV formats, as its header states.
 pub(super) fn read(file: &Path, reader: impl BufRead) -> Result<Table<u64>> {
     let mut lines = Lines::new(file, reader);
     let header = lines.header(COLUMNS)?;
@@ -40,7 +40,7 @@ pub(super) fn read(file: &Path, reader: impl BufRead) -> Result<Table<u64>> {
     }
 }
 
-/// Reads either of the two CSV formats, where outputs are numbers.
+/// Reads either of the two CSV formats, if outputs are numbers.
 pub(super) fn read_values(file: &Path, reader: impl BufRead) -> Result<Values> {
     let mut lines = Lines::new(file, reader);
     let header = lines.header(COLUMNS)?;

@@ -13,13 +13,13 @@ use std::path::Path;
 /// The counts of one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedCounts {
-    /// The query's name; `None` where the file tells no queries apart.
+    /// The query's name; `None` if the file does not distinguish queries.
     pub query: Option<String>,
     /// How often each outcome was seen under the dataset and under its neighbor.
     pub counts: PairedCounts,
 }
 
-/// A file of recorded counts: where they came from, and the counts of each query in the order of the file.
+/// A file of recorded counts: their source, and the counts of each query in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CountsFile {
     /// The file.
@@ -33,11 +33,11 @@ pub struct CountsFile {
 /// Formats, recognized by content:
 /// - CSV with columns `outcome,count,count_neighbor` and optionally `query`, in any order; other columns are ignored;
 /// - CSV with columns `world,output` and optionally `query`, one row per sample, `world` being `s` or `s_prime`; read
-///   in one pass in memory that depends on the number of distinct outcomes only; the outcomes are sorted, by value
-///   where all are whole numbers, otherwise by name;
+///   in one pass, in memory that depends only on the number of distinct outcomes; the outcomes are sorted, by value if
+///   all are whole numbers, otherwise by name;
 /// - JSON: an array of `{"outcome", "count", "count_neighbor", "query"?}`;
-/// - JSON: `{"queries": [{"query"?, "labels", "counts", "counts_neighbor"}]}`, or one such query by itself; other
-///   members of the outermost object, such as a schema, are ignored.
+/// - JSON: `{"queries": [{"query"?, "labels", "counts", "counts_neighbor"}]}`, or a single such query; other members of
+///   the outermost object, such as a schema, are ignored.
 ///
 /// Counts are whole numbers from 0 to 2^53 written with digits; a query has at most 10,000 outcomes, a file 1,048,576.
 /// A byte-order mark, CRLF, blank lines and white space around fields are accepted; a field ends with its line.
@@ -65,7 +65,7 @@ pub fn read_counts(path: impl AsRef<Path>) -> Result<CountsFile> {
     read(path, open(path)?)
 }
 
-/// Reads what [`read_counts`] reads from bytes in memory; `name` stands for the file in messages, and its extension
+/// Reads what [`read_counts`] reads from bytes in memory; `name` is the file's name in messages, and its extension
 /// counts as a file's does.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ fn read(file: &Path, reader: InputReader) -> Result<CountsFile> {
     Ok(CountsFile { input: digested.finish_unchanged(file)?, queries })
 }
 
-/// Checks the totals with the file at hand, where [`PairedCounts::new`] could only name the number.
+/// Checks the totals here, where the file is known; [`PairedCounts::new`] could only name the number.
 fn into_queries(file: &Path, table: Table<u64>) -> Result<Vec<RecordedCounts>> {
     let groups = table.into_groups();
     if groups.is_empty() {

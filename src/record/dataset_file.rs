@@ -30,7 +30,7 @@ struct Row {
 /// Reads pairs of neighbors: a JSON array of objects with `dataset`, `neighbor` and perhaps `pattern`, a name.
 ///
 /// # Errors
-/// As [`read_dataset`], and for no pair, or one of two equal datasets.
+/// As [`read_dataset`], and for an empty list, or a pair of two equal datasets.
 pub fn read_pairs(path: impl AsRef<Path>) -> Result<(Vec<Pair>, InputFile)> {
     let file = path.as_ref();
     let (rows, input): (Vec<Row>, InputFile) =

@@ -14,33 +14,33 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use toml::de::DeTable;
 
-/// What defenses are to be compared, and how.
+/// Which defenses to compare, and how.
 ///
-/// A study is a TOML file. These keys stand at its top:
+/// A study is a TOML file with these keys at its top:
 ///
 /// | key | value |
 /// |---|---|
-/// | `seed` | of training and of the bootstrap (0); the command line may overrule it |
+/// | `seed` | of training and of the bootstrap (0); the command line may override it |
 /// | `fprs` | false-positive rates between 0 and 1 (`[0.001, 0.01]`); the first one is drawn |
 /// | `variance` | of LiRA: `"per-sample"` (the usual one) or `"pooled"`, for few models |
-/// | `failure-probability` | of each band (0.05) |
+/// | `failure-probability` | of all bands at one FPR together (0.05) |
 /// | `resamples` | of the victims (1000) |
 /// | `[shadow]` | options of `leakbound torch shadow` that all defenses share |
-/// | `[[defense]]` | a defense whose shadow models are trained where their recording is missing |
+/// | `[[defense]]` | a defense whose shadow models are trained if their recording is missing |
 /// | `[[recording]]` | a defense that was recorded elsewhere |
 ///
 /// | key of `[[defense]]` | value |
 /// |---|---|
 /// | `name` | letters, digits, hyphens, dots and underscores: the recordings are `NAME-original.npz` and `NAME-KIND.npz` |
-/// | `attack` | the adapted attack, see [`DefenseAttack`]; that of the [family](DefenseFamily::attack) if there is none |
-/// | `canaries` | one or several kinds, the first of which stands for the most vulnerable samples; that of the [family](DefenseFamily::canaries) if there is none |
-/// | `tune` | table `{ option = "noise-multiplier", values = [2, 1, 0.5], accuracy = 0.8, models = 2 }`: the option has the first value at which so many models, which are trained for that, have that mean test accuracy |
-/// | any other | options of `leakbound torch shadow`, `defense` above all, which win over those of `[shadow]` |
+/// | `attack` | the adapted attack, see [`DefenseAttack`]; if missing, that of the [family](DefenseFamily::attack) |
+/// | `canaries` | one or several kinds; the first represents the most vulnerable samples; if missing, that of the [family](DefenseFamily::canaries) |
+/// | `tune` | table `{ option = "noise-multiplier", values = [2, 1, 0.5], accuracy = 0.8, models = 2 }`: the option has the first value at which this many models, trained for the purpose, reach that mean test accuracy |
+/// | any other | options of `leakbound torch shadow`, above all `defense`, which override those of `[shadow]` |
 ///
 /// | key of `[[recording]]` | value |
 /// |---|---|
 /// | `name`, `attack` | as above |
-/// | `defense` | the family, such as `"dp-sgd"`; another name is a defense of which nothing was published |
+/// | `defense` | the family, such as `"dp-sgd"`; another name is a defense about which nothing was published |
 /// | `original` | file of the answers on original samples |
 /// | `canaries` | tables `{ kind = "mislabeled", file = "private.npz" }`, in the order of `canaries` above |
 ///
@@ -55,7 +55,7 @@ pub struct DefenseFile {
     pub fprs: Vec<Probability>,
     /// The variance of LiRA.
     pub variance: LiraVariance,
-    /// The probability with which a band is meant to miss.
+    /// The nominal probability that some band at an FPR misses.
     pub failure: FailureProbability,
     /// Resamples of the victims.
     pub resamples: usize,
@@ -83,16 +83,16 @@ pub struct DefenseEntry {
 /// Where the recordings of a defense come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DefenseSource {
-    /// They are trained where they are missing.
+    /// They are trained if missing.
     Trained {
-        /// At least one kind, none of them the original samples, which are always trained.
+        /// At least one kind; the original samples are not listed, because they are always trained.
         canaries: Vec<CanaryKind>,
         /// Options of this defense.
         options: Vec<StudyOption>,
-        /// How one more is chosen.
+        /// How one more option is chosen.
         tuning: Option<Tuning>,
     },
-    /// They lie in files: at least one.
+    /// They are in files: at least one.
     Recorded(Vec<(CanaryKind, PathBuf)>),
 }
 
@@ -108,7 +108,7 @@ pub struct Tuning {
     pub option: String,
     /// At least one value, in the order in which they are tried.
     pub values: Vec<Value>,
-    /// The mean test accuracy that is demanded, in (0, 1).
+    /// The required mean test accuracy, in (0, 1).
     pub accuracy: f64,
     /// Models that are trained for each value.
     pub models: u64,
@@ -132,7 +132,7 @@ impl DefenseFile {
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, line, what was
-/// found and what was expected. Options of training are checked by who trains.
+/// found and what was expected. Options of training are checked by the training.
 pub fn read_defense_study(path: impl AsRef<Path>) -> Result<DefenseFile> {
     let (input, bytes) = study_bytes(path.as_ref())?;
     read(input, path.as_ref(), &bytes)
@@ -142,9 +142,9 @@ const KIND: &str = "a study of defenses in TOML";
 const KEYS: [&str; 8] =
     ["seed", "fprs", "variance", "failure-probability", "resamples", "shadow", "defense", "recording"];
 const RECORDING_KEYS: [&str; 5] = ["name", "attack", "defense", "original", "canaries"];
-/// What the study itself decides of each training.
+/// Options of each training that the study itself decides.
 const DECIDED: [&str; 5] = ["recording", "checkpoint", "resume", "seed", "inclusion"];
-/// Beside that, kinds of canaries belong to a defense.
+/// In addition, kinds of canaries belong to a defense.
 const SHARED_DECIDED: [&str; 6] = ["recording", "checkpoint", "resume", "seed", "inclusion", "canaries"];
 
 fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<DefenseFile> {

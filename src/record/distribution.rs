@@ -1,4 +1,4 @@
-//! The probabilities of the outcomes in both worlds, given instead of estimated.
+//! The probabilities of the outcomes in both worlds, when they are given rather than estimated.
 
 use super::fault::fault;
 use super::input_file::{Digested, InputFile, InputReader, open};
@@ -24,7 +24,7 @@ const COLUMNS: &str = "`outcome`, `p`, `q`, optionally with `query`";
 /// Shapes: `labels`, `p` and `q` have one entry per outcome; `p` and `q` lie in [0, 1] and each sum to 1 within 1e-9.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordedDistribution {
-    /// The query's name; `None` where the file tells no queries apart.
+    /// The query's name; `None` if the file does not distinguish queries.
     pub query: Option<String>,
     /// Names of the outcomes.
     pub labels: Vec<String>,
@@ -34,7 +34,7 @@ pub struct RecordedDistribution {
     pub q: Vec<f64>,
 }
 
-/// A file of distributions: where they came from, and the distribution of each query in the order of the file.
+/// A file of distributions: their source, and the distribution of each query in the order of the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DistributionFile {
     /// The file.
@@ -46,8 +46,8 @@ pub struct DistributionFile {
 /// Reads the distributions of the outputs in both worlds.
 ///
 /// Formats, recognized by content: CSV with columns `outcome,p,q` and optionally `query`; JSON as an array of
-/// `{"outcome", "p", "q", "query"?}`, as `{"queries": [{"query"?, "labels", "p", "q"}]}`, or as one such query by
-/// itself. Limits and leniency are those of [`read_counts`](super::read_counts).
+/// `{"outcome", "p", "q", "query"?}`, as `{"queries": [{"query"?, "labels", "p", "q"}]}`, or as a single such query.
+/// Limits and leniency are those of [`read_counts`](super::read_counts).
 ///
 /// # Errors
 /// As [`read_counts`](super::read_counts); also [`Error::Input`](crate::Error::Input) for a probability outside [0, 1],
@@ -64,8 +64,8 @@ pub fn read_distribution(path: impl AsRef<Path>) -> Result<DistributionFile> {
     read(path, open(path)?)
 }
 
-/// Reads what [`read_distribution`] reads from bytes in memory; `name` stands for the file in messages, and its
-/// extension counts as a file's does.
+/// Reads what [`read_distribution`] reads from bytes in memory; `name` is the file's name in messages, and its
+/// extension counts like that of a file.
 ///
 /// # Errors
 /// As [`read_distribution`].

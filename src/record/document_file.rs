@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// A document and what it says of the work behind it.
+/// A document, and the work behind it that it states.
 #[derive(Debug, Clone)]
 pub struct RecordedDocument {
     /// The file.

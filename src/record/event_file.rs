@@ -53,8 +53,8 @@ const MOST_BUCKETS: u64 = 1 << 20;
 ///  ["dp_accounting.dp_event", "PoissonSampledDpEvent", 0.01, ["dp_accounting.dp_event", "GaussianDpEvent", 0.8]], 10000]
 /// ```
 ///
-/// The same with names of the fields is read, too: `{"class_name": "GaussianDpEvent", "noise_multiplier": 0.8}`, with or
-/// without `module_name`.
+/// A form with the names of the fields is also accepted: `{"class_name": "GaussianDpEvent", "noise_multiplier": 0.8}`,
+/// with or without `module_name`.
 ///
 /// | event | release |
 /// |---|---|
@@ -67,7 +67,7 @@ const MOST_BUCKETS: u64 = 1 << 20;
 /// | `RepeatAndSelectDpEvent` | the best of a random number of runs |
 /// | `NoOpDpEvent` | none |
 ///
-/// *Several Gaussian events on one Poisson sample* are one with the squares of their 1/σ added up, also if each is
+/// *Several Gaussian events on one Poisson sample* are one with the squares of their 1/σ added up, even if each is
 /// chosen after the outputs before it: given the sample they are a function, with fresh randomness, of one Gaussian
 /// output with that noise (Dong, Roth and Su 2022, composition of Gaussian differential privacy, with Blackwell's
 /// theorem), and the same function applies to the mixture over the samples.
@@ -79,7 +79,7 @@ pub fn read_events(path: impl AsRef<Path>) -> Result<ReleaseList> {
     events_from_bytes(file, &read(file)?)
 }
 
-/// Reads what [`read_events`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_events`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// ```
 /// # use leakbound::record::events_from_bytes;
@@ -108,7 +108,7 @@ pub fn events_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Release
     Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: ComposedReleases { parts, group: 1 } })
 }
 
-/// Python writes an infinite float as a word that is no JSON; in its place a string of the same length.
+/// Python writes an infinite float as a word that is not JSON; it is replaced by a string of the same length.
 fn with_infinities(text: &str) -> String {
     const WORD: &str = "Infinity";
     let (mut rest, mut result, mut inside) = (text, String::with_capacity(text.len()), false);
@@ -202,7 +202,7 @@ impl<'a> Node<'a> {
         Ok(Fields { node: self, names, values })
     }
 
-    /// What is released; None where nothing is.
+    /// What is released; None if nothing is.
     fn part(self) -> Result<Option<ReleasePart>> {
         let (event, fields) = self.event()?;
         match event {
@@ -329,7 +329,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Gaussian events on the same data: Σ 1/σ², and σ where there is one event.
+/// Gaussian events on the same data: Σ 1/σ², and σ if there is one event.
 struct Gaussians {
     precision: f64,
     one: Option<f64>,
@@ -458,7 +458,7 @@ mod tests {
         );
     }
 
-    /// Gaussian events on one sample are one; all records are no sample, and none is nothing.
+    /// Gaussian events on one sample are one; sampling all records is not sampling, and sampling none releases nothing.
     #[test]
     fn samples_are_of_gaussian_events() {
         let gaussian = tuple("GaussianDpEvent", "2.0");
@@ -507,7 +507,7 @@ mod tests {
             "{}",
             rejected(&text("-1"))
         );
-        // A word inside a string stays what it is.
+        // A word inside a string is left unchanged.
         assert_eq!(with_infinities(r#"["Infinity\"", Infinity]"#), r#"["Infinity\"", "inf"   ]"#);
     }
 

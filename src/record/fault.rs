@@ -1,4 +1,4 @@
-//! The one line that says what is wrong with an input: place, found, expected.
+//! The line that states what is wrong with an input: place, found, expected.
 
 pub(super) use crate::error::shortened;
 use crate::error::{Error, InputError, echo};
@@ -23,7 +23,7 @@ pub(super) fn fault(
     }
 }
 
-/// The same error with advice on how to mend it.
+/// The same error with advice on how to fix it.
 pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
     InputError { hint: Some(hint.into()), ..error }
 }
@@ -51,7 +51,7 @@ pub(super) fn line_of(bytes: &[u8], byte: usize) -> usize {
     1 + bytes[..byte].iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// The text of a file; `what` stands for what it should hold.
+/// The text of a file; `what` names its expected content.
 pub(super) fn utf8<'a>(file: &Path, bytes: &'a [u8], what: &str) -> Result<&'a str, InputError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let place = format!("line {}", line_of(bytes, error.valid_up_to()));
@@ -59,14 +59,14 @@ pub(super) fn utf8<'a>(file: &Path, bytes: &'a [u8], what: &str) -> Result<&'a s
     })
 }
 
-/// The error of the first byte that is no UTF-8, in this line.
+/// The error of the first byte that is not UTF-8, in this line.
 pub(super) fn no_utf8(file: &Path, line: impl Display, bytes: &[u8], error: Utf8Error) -> InputError {
     let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
     let error = fault(file, format!("line {line}"), format!("the byte 0x{byte:02x}"), "UTF-8 text");
     hinted(error, "save the file as UTF-8")
 }
 
-/// The user's text between backticks, escaped and shortened; an empty text is called so.
+/// The user's text between backticks, escaped and shortened; an empty text is called empty.
 pub(super) fn quoted(text: &str) -> String {
     if text.is_empty() { "an empty field".into() } else { format!("`{}`", echo(text)) }
 }

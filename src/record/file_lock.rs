@@ -1,4 +1,4 @@
-//! One process at a time: an advisory lock beside a file.
+//! One process at a time: an advisory lock next to a file.
 
 use super::fault::{fault, hinted};
 use crate::error::{Error, Result};
@@ -6,11 +6,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The right to change a file that several processes may know, held until it is dropped or the process ends, however it
+/// The right to change a file that several processes may use, held until it is dropped or the process ends, however it
 /// ends.
 ///
-/// The file itself is replaced whenever it is written, so that a lock on it would be lost with it: what is locked is an
-/// empty file beside it, `.NAME.lock`, which is removed at the end.
+/// The file itself is replaced whenever it is written, so a lock on it would be lost with it. The lock is therefore on
+/// an empty file next to it, `.NAME.lock`, which is removed at the end.
 ///
 /// ```
 /// # use leakbound::record::FileLock;
@@ -24,19 +24,19 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Debug)]
 pub struct FileLock {
-    /// Closed, and with it unlocked, after the name is removed; none where there are no locks.
+    /// Closed, and thereby unlocked, after the name is removed; none if locks are not available.
     file: Option<File>,
     path: PathBuf,
 }
 
-/// How often the file of the lock is opened anew because its holder removed it meanwhile.
+/// How often the file of the lock is opened again because its holder removed it meanwhile.
 const TRIES: usize = 1_000;
 
 impl FileLock {
-    /// Locks `path`, which need not be there; `what` names its content in messages.
+    /// Locks `path`, which need not exist; `what` names its content in messages.
     ///
     /// # Errors
-    /// [`Error::Input`] when another process holds it, [`Error::Io`] when no file can be made beside it.
+    /// [`Error::Input`] when another process holds it, [`Error::Io`] when no file can be created next to it.
     pub fn take(path: impl AsRef<Path>, what: &str) -> Result<Self> {
         let named = path.as_ref();
         let failed = |source: io::Error| Error::Io { path: named.into(), action: "write", source };
@@ -123,7 +123,7 @@ mod tests {
         assert!(absent.contains("cannot write: "), "{absent}");
     }
 
-    /// Each of several threads adds 1 so often; none is lost.
+    /// Each of several threads adds 1 repeatedly; none is lost.
     #[test]
     fn no_update_is_lost() {
         let folder = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ use std::time::SystemTime;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputFile {
-    /// The path as the user named it; written to JSON with replacement characters where it is not Unicode.
+    /// The path as the user named it; written to JSON with replacement characters if it is not Unicode.
     #[serde(rename = "name", serialize_with = "lossy")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub path: PathBuf,
@@ -59,14 +59,14 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An input, in a file or in memory, with a position of its own: readers of one input do not disturb each other.
+/// An input, in a file or in memory, with its own position: readers of one input do not disturb each other.
 ///
-/// All that is said of an input is read through one descriptor, so that a file which is replaced meanwhile under the
-/// same name changes neither data nor hash; [`check_unchanged`](Self::check_unchanged) finds one that is overwritten.
+/// An input is always read through one descriptor, so replacing the file under the same name meanwhile changes neither
+/// data nor hash; [`check_unchanged`](Self::check_unchanged) detects overwriting.
 pub struct InputReader {
     place: Place,
     position: u64,
-    /// What was looked at of a pipe and not read yet.
+    /// The bytes of a pipe that were peeked at and not read yet.
     peeked: Vec<u8>,
 }
 
@@ -129,13 +129,13 @@ impl InputReader {
         }
     }
 
-    /// The same input from its start, through the same descriptor. What a pipe has given it does not give again.
+    /// The same input from its start, through the same descriptor. A pipe does not give again what it has given.
     #[must_use]
     pub fn again(&self) -> Self {
         Self::at(self.place.clone(), 0)
     }
 
-    /// Rejects an input that was written to since it was opened: results would belong to no state of it.
+    /// Rejects an input that was written to since it was opened: results would not belong to any one state of it.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if length or time of modification are others than at the start, and
@@ -160,8 +160,8 @@ impl InputReader {
     /// The identity of an input that may have grown since it was opened, read through the same descriptor.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if its first `bytes` bytes, which were read before, no longer have this
-    /// SHA-256, and [`Error::Io`](crate::Error::Io) when it cannot be read.
+    /// [`Error::Input`](crate::Error::Input) if its first `bytes` bytes, which were read before, have another SHA-256,
+    /// and [`Error::Io`](crate::Error::Io) when it cannot be read.
     pub fn identity_with_start(&self, path: &Path, bytes: u64, sha256: &str) -> Result<InputFile> {
         let mut source = Digested::new(self.again());
         io::copy(&mut source.by_ref().take(bytes), &mut io::sink()).map_err(|source| unreadable(path, source))?;
@@ -171,7 +171,7 @@ impl InputReader {
         source.finish(path)
     }
 
-    /// Rejects an input whose start is no longer what was read of it; it may have grown.
+    /// Rejects an input whose start differs from what was read of it; it may have grown.
     ///
     /// # Errors
     /// As [`identity_with_start`](Self::identity_with_start).
@@ -231,7 +231,7 @@ fn read_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, into, offset)
 }
 
-/// Reading moves the one position of a file here, so that threads take turns.
+/// Reading moves the one position of a file here, so threads take turns.
 #[cfg(not(unix))]
 fn read_at(mut file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
     use std::sync::{Mutex, PoisonError};
@@ -294,7 +294,7 @@ pub(super) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens an input that is read at several places: no pipe or device, and none is waited for.
+/// Opens an input that is read at several places: pipes and devices are rejected without waiting for them.
 pub(super) fn open_file(path: &Path, expected: &str) -> Result<InputReader> {
     match kind(path)? {
         PathKind::Other => Err(pipe(path, expected)),
@@ -302,7 +302,7 @@ pub(super) fn open_file(path: &Path, expected: &str) -> Result<InputReader> {
     }
 }
 
-/// The error for a pipe where a file is wanted.
+/// The error for a pipe instead of a file.
 pub(super) fn pipe(path: &Path, expected: &str) -> Error {
     let error = fault(path, "whole file", "a pipe or device", expected);
     hinted(error, "it is read at several places; save it as a file first").into()
@@ -364,7 +364,7 @@ mod tests {
         std::fs::write(&path, "abcd").unwrap();
         let error = source.finish_unchanged(&path).unwrap_err().to_string();
         assert!(error.contains("found a file that changed while it was read"), "{error}");
-        // Another file under the same name is none of this one's business.
+        // Another file under the same name does not concern this one.
         let reader = open(&path).unwrap();
         std::fs::write(folder.path().join("b"), "other").unwrap();
         std::fs::rename(folder.path().join("b"), &path).unwrap();

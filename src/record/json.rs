@@ -1,4 +1,4 @@
-//! JSON with messages that say place, found and expected.
+//! JSON with messages that state place, found and expected.
 
 use super::fault::{fault, hinted, shortened};
 use super::number::{COUNT, PROBABILITY};
@@ -90,7 +90,7 @@ scalar!(Name, deserialize_any, NAME_OR_NUMBER, |value| match value {
     other => Err(other),
 });
 
-/// An array with at most as many entries as a file may have outcomes, so that a short text cannot fill the memory.
+/// An array limited to the number of outcomes of a file, so that a short text cannot fill the memory.
 #[derive(Debug)]
 pub(super) struct Bounded<T>(pub(super) Vec<T>);
 

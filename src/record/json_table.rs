@@ -8,7 +8,7 @@ use crate::error::Result;
 use std::path::Path;
 
 /// A function `read_json` for tables with these two values of an outcome in a row, which are lists of these names in a
-/// query; with what a row and a query have, and what the outermost object may have instead of queries.
+/// query; with descriptions of a row and a query, and of what the outermost object may have instead of queries.
 macro_rules! json_table {
     (
         $value:ident as $number:ty, [$first:ident, $second:ident] $row:literal,
@@ -33,7 +33,7 @@ macro_rules! json_table {
             pub(super) $seconds: $crate::record::json::Bounded<$value>,
         }
 
-        /// The outermost object; unknown members are let through, since documents carry a schema, a seed, options.
+        /// The outermost object; unknown members are ignored, since documents carry a schema, a seed, options.
         #[derive(serde::Deserialize)]
         #[serde(expecting = "an object or an array of objects")]
         struct Document {

@@ -7,27 +7,27 @@ use super::vote_arrays::{histogram_bytes, labels, rows};
 use crate::error::Result;
 use ndarray::{Array1, Array2};
 
-/// What is recorded of the queries of a Private-kNN; at least one query.
+/// The recorded queries of a Private-kNN; at least one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnnVotes {
     /// Number of classes C, one more than the largest of any array.
     pub classes: usize,
     /// The queries, in the order of the file; at least one.
     pub queries: Vec<KnnQuery>,
-    /// Points that an adversary may add, where the file has them.
+    /// Points that an adversary may add, if the file has them.
     pub candidates: Option<KnnCandidates>,
-    /// Features of the queries of shape (query, feature), where the file has them.
+    /// Features of the queries of shape (query, feature), if the file has them.
     pub features: Option<Array2<f64>>,
 }
 
 /// One query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnnQuery {
-    /// Where the query stands in the file, counted from 0.
+    /// The place of the query in the file, counted from 0.
     pub position: usize,
-    /// Its true class, where the file says it.
+    /// Its true class, if the file has it.
     pub label: Option<usize>,
-    /// Labels of the training points nearest to it, the nearest first; none where the file has features only.
+    /// Labels of the training points nearest to it, the nearest first; none if the file has only features.
     pub neighbor_labels: Option<Vec<usize>>,
 }
 
@@ -39,7 +39,7 @@ pub struct KnnCandidates {
     pub ranks: Array2<u64>,
     /// True class of every candidate.
     pub labels: Vec<usize>,
-    /// Whether a candidate is a test point, not a training point, where the file says it.
+    /// Whether a candidate is a test point rather than a training point, if recorded.
     pub is_test: Option<Vec<bool>>,
 }
 

@@ -13,9 +13,9 @@ const HEADS: [u64; 3] = [64, 512, 4096];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchStage {
-    /// It was counted up to here, and may go on.
+    /// It was counted up to here, and may continue.
     Reading,
-    /// It was counted to its end, and nobody is known to have got the answer.
+    /// It was counted to its end, but delivery of the answer is unknown.
     Read,
     /// It was counted to its end, and the answer was given.
     Delivered,
@@ -27,13 +27,13 @@ pub enum BatchStage {
 pub struct Batch {
     /// How many bytes were counted, from the start.
     pub bytes: u64,
-    /// How many lines they are.
+    /// How many lines these bytes have.
     pub lines: u64,
     /// Their SHA-256 in hexadecimal.
     pub sha256: String,
-    /// SHA-256 of the first 64, 512 and 4096 of them, as far as there are so many.
+    /// SHA-256 of the first 64, 512 and 4096 bytes, as far as there are that many.
     pub heads: Vec<String>,
-    /// Whether the last line has no end, so that an input that goes on there has another line.
+    /// Whether the last line has no end, so that in an input that continues there the line differs.
     pub open: bool,
     /// How far the batch is.
     pub stage: BatchStage,
@@ -46,7 +46,7 @@ impl Batch {
         heads.chain([(self.bytes, &*self.sha256)])
     }
 
-    /// The first of them after so many bytes.
+    /// The first of them after this many bytes.
     fn mark_after(&self, bytes: u64) -> Option<u64> {
         self.marks().map(|(at, _)| at).find(|&at| at > bytes)
     }
@@ -55,8 +55,8 @@ impl Batch {
 /// A reader that compares what passes through it with batches that were counted before, and knows the identity of what
 /// came before a line.
 ///
-/// What it hands out is looked at first: a row is known to belong to a batch of at most one piece before it is read; of
-/// a longer batch it is known at the end of the batch, and [`is_undecided`](Self::is_undecided) until then.
+/// Data are looked at before they are passed on: a row is known to belong to a batch of at most one piece before it is
+/// read; for a longer batch this is known at its end, and [`is_undecided`](Self::is_undecided) until then.
 ///
 /// ```
 /// # use leakbound::record::{BatchReader, BatchStage};
@@ -131,7 +131,7 @@ impl<R: Read> BatchReader<R> {
         self.0.borrow().torn
     }
 
-    /// Whether the input has the first 4096 bytes of a batch, and then goes on or ends otherwise.
+    /// Whether the input has the first 4096 bytes of a batch, and then continues or ends differently.
     pub fn is_alike(&self) -> bool {
         let inner = self.0.borrow();
         inner.alike && inner.found.is_none()
@@ -163,7 +163,7 @@ fn line_ends(piece: &[u8]) -> u64 {
 }
 
 impl<R> Inner<R> {
-    /// SHA-256 of all up to so many bytes of the piece.
+    /// SHA-256 of everything up to this many bytes of the piece.
     fn sha256(&self, length: usize) -> String {
         hexadecimal(&self.digest.clone().chain_update(&self.piece[..length]).finalize())
     }
@@ -200,7 +200,7 @@ impl<R> Inner<R> {
             self.candidates.retain(|(_, batch)| batch.bytes > at);
             self.next = self.candidates.iter().filter_map(|(_, batch)| batch.mark_after(at)).min();
         }
-        // A line without an end that was counted must end where the input goes on.
+        // A line without an end that was counted must end where the input continues.
         if let Some((_, bytes)) = self.found.filter(|_| self.torn)
             && bytes >= self.bytes
             && let Some(byte) = self.piece.get((bytes - self.bytes) as usize)
@@ -209,7 +209,7 @@ impl<R> Inner<R> {
         }
     }
 
-    /// Nothing more comes: what was not found is not there, and a line without an end ends.
+    /// No more input comes: batches not found are absent, and a line without an end is complete.
     fn end(&mut self) {
         self.candidates.clear();
         let end = self.bytes + self.piece.len() as u64;

@@ -18,9 +18,9 @@ use std::path::Path;
 const ROUNDED: f64 = 1e-6;
 
 /// Reads canaries of a label-memorization audit. An npz file has `probabilities` or `logits` \[canary, class\],
-/// `labels_true` and `labels_trained` \[canary\]; of several models with canaries of their own these arrays have one more
-/// axis in front, the model. A CSV file has the columns `label_true`, `label_trained`, `p_0`,
-/// `p_1`, and so on for all classes. The numbers may take `memory`.
+/// `labels_true` and `labels_trained` \[canary\]; for several models, each with its own canaries, these arrays have one
+/// more axis in front, the model. A CSV file has the columns `label_true`, `label_trained`, `p_0`, `p_1`, and so on for
+/// all classes. The numbers may take `memory`.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
@@ -87,7 +87,7 @@ pub(super) fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
     if probabilities {
         values.mapv_inplace(|p| p.min(1.0));
     }
-    // As many as there are.
+    // All that there are.
     let values = values.into_shape_with_order((canaries, classes)).unwrap_or_default();
     let make = if probabilities {
         LabelCanaries::new

@@ -1,4 +1,4 @@
-//! Models trained on private labels: their canaries, how accurate they are, and what is claimed.
+//! Models trained on private labels: their canaries, their accuracy, and the claim about them.
 
 use super::array_file::ArrayFile;
 use super::budget::MemoryBudget;
@@ -11,24 +11,24 @@ use crate::quantity::{Delta, Epsilon};
 use ndarray::ArrayD;
 use std::path::Path;
 
-/// What a recording of models trained on private labels says.
+/// The contents of a recording of models trained on private labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelRecording {
     /// The canaries of all models, at least two.
     pub canaries: LabelCanaries,
-    /// Share of test images that each model classifies rightly, at least one.
+    /// Share of test images that each model classifies correctly; at least one model.
     pub test_accuracy: Vec<f64>,
-    /// The same of networks with the labels of the models and nothing else, where they were trained (PATE-FM).
+    /// The same for networks with the labels of the models and nothing else, if such were trained (PATE-FM).
     pub supervised_accuracy: Vec<f64>,
-    /// The ε of label privacy that is claimed for one model; infinite where none is.
+    /// The ε of label privacy that is claimed for one model; infinite without a claim.
     pub epsilon: Epsilon,
     /// Its δ.
     pub delta: Delta,
 }
 
-/// Reads a recording of `leakbound torch label-dp` or `torch pate-fm`, or one's own with the same arrays: those of
+/// Reads a recording of `leakbound torch label-dp` or `torch pate-fm`, or your own with the same arrays: those of
 /// [`read_label_canaries`](crate::record::read_label_canaries) as npz, `test_accuracy` \[model\] or one number,
-/// `epsilon` and `delta`, one number each, and `supervised_accuracy`, as long as `test_accuracy`, where there is one.
+/// `epsilon` and `delta`, one number each, and `supervised_accuracy`, as long as `test_accuracy`, if there is one.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use ndarray::{Array2, Array3, arr0, array};
 
-    /// A recording of one model with so many canaries each, of which one array is another one.
+    /// A recording of one model with this many canaries, with one array replaced.
     fn read(canaries: usize, name: &str, other: &dyn AnyArray) -> Result<LabelRecording> {
         let usual: &Named<'_> = &[
             ("logits", &Array3::<f32>::zeros((1, canaries, 3))),

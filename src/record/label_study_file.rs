@@ -13,17 +13,17 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
-/// Which mechanisms of label privacy are to be compared, and at which ε.
+/// Which mechanisms of label privacy to compare, and at which ε.
 ///
-/// A study is a TOML file. These keys stand at its top:
+/// A study is a TOML file with these keys at its top:
 ///
 /// | key | value |
 /// |---|---|
-/// | `seed` | of training and of the splits of canaries (0); the command line may overrule it |
+/// | `seed` | of training and of the splits of canaries (0); the command line may override it |
 /// | `failure-probability` | of all bounds together, and of each band of accuracies (0.05) |
 /// | `[label-dp]` | options of `leakbound torch label-dp` that all its mechanisms share |
 /// | `[pate-fm]` | options of `leakbound torch pate-fm` that all its students share |
-/// | `[[mechanism]]` | a mechanism whose models are trained where their recording is missing |
+/// | `[[mechanism]]` | a mechanism whose models are trained if their recording is missing |
 /// | `[[recording]]` | a mechanism that was recorded elsewhere |
 ///
 /// | key of `[[mechanism]]` | value |
@@ -31,12 +31,12 @@ use toml::de::DeTable;
 /// | `name` | letters, digits, hyphens, dots and underscores: the recording is `NAME.npz` |
 /// | `mechanism` | `"pate-fm"`, or a mechanism of `leakbound torch label-dp` |
 /// | `vary` | table of one option with a list of values, such as `{ epsilon = [1, 2, 4, 8] }`: a recording `NAME-VALUE.npz` for each value |
-/// | any other | options of `leakbound torch label-dp`, or of `torch pate-fm`, which win over the shared ones |
+/// | any other | options of `leakbound torch label-dp`, or of `torch pate-fm`, which override the shared ones |
 ///
 /// | key of `[[recording]]` | value |
 /// |---|---|
 /// | `name` | as above |
-/// | `mechanism` | as above; another name is a mechanism of which nothing was published |
+/// | `mechanism` | as above; another name is a mechanism about which nothing was published |
 /// | `file` | the recording, as `leakbound label-dp compare` reads it |
 ///
 /// Paths are relative to the folder of the file.
@@ -68,9 +68,9 @@ pub struct LabelEntry {
 /// Where the recording of a mechanism comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LabelSource {
-    /// It is trained with these options, its own and the shared ones, where it is missing.
+    /// It is trained with these options, its own and the shared ones, if it is missing.
     Trained(Vec<StudyOption>),
-    /// It lies in this file.
+    /// It is in this file.
     Recorded(PathBuf),
 }
 
@@ -86,7 +86,7 @@ impl LabelStudyFile {
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, line, what was
-/// found and what was expected. Options of training are checked by who trains.
+/// found and what was expected. Options of training are checked by the training.
 pub fn read_label_study(path: impl AsRef<Path>) -> Result<LabelStudyFile> {
     let (input, bytes) = study_bytes(path.as_ref())?;
     read(input, path.as_ref(), &bytes)
@@ -96,7 +96,7 @@ const KIND: &str = "a study of label privacy in TOML";
 const KEYS: [&str; 6] = ["seed", "failure-probability", "label-dp", "pate-fm", "mechanism", "recording"];
 const ENTRY_KEYS: [&str; 3] = ["name", "mechanism", "vary"];
 const RECORDING_KEYS: [&str; 3] = ["name", "mechanism", "file"];
-/// What the study itself decides of each training.
+/// Options of each training that the study itself decides.
 const DECIDED: [&str; 5] = ["recording", "checkpoint", "resume", "seed", "mechanism"];
 
 fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<LabelStudyFile> {

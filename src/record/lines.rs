@@ -76,8 +76,8 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 }
 
-/// Puts the next line into a buffer, with its end; false at the end of the file. A line has at most so many bytes, or
-/// else what was found and what was expected.
+/// Puts the next line into a buffer, with its end; false at the end of the file. For a line longer than the limit,
+/// returns what was found and what was expected.
 pub(super) fn next_line(
     file: &Path,
     reader: &mut impl BufRead,
@@ -93,7 +93,7 @@ pub(super) fn next_line(
     Ok(read > 0)
 }
 
-/// One line and where it stands.
+/// One line and its place.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     file: &'a Path,
@@ -137,7 +137,7 @@ impl<'a> Line<'a> {
         Place { file: self.file, name: format!("line {}, column {column}", self.number) }
     }
 
-    /// What `read` makes of a field; where it makes nothing of it, a hint may be known.
+    /// What `read` makes of a field; if it fails, a hint may be known.
     pub(super) fn read<T>(
         &self,
         column: &str,
@@ -183,7 +183,7 @@ impl Header<'_> {
         self.names.iter().any(|other| other == name)
     }
 
-    /// Where a column stands, `None` without it.
+    /// The place of a column, `None` without it.
     pub(super) fn find(&self, name: &str) -> Result<Option<usize>> {
         let mut places = self.names.iter().enumerate().filter(|(_, other)| *other == name).map(|(index, _)| index);
         let first = places.next();
@@ -193,13 +193,13 @@ impl Header<'_> {
         Ok(first)
     }
 
-    /// Where a column stands that must be there.
+    /// The place of a required column.
     pub(super) fn require(&self, name: &str) -> Result<usize> {
         let column = self.find(name)?;
         column.ok_or_else(|| self.missing(&format!("the column `{name}`")).into())
     }
 
-    /// The error for a header that is none of the known ones.
+    /// The error for an unknown header.
     pub(super) fn missing(&self, expected: &str) -> InputError {
         let error = self.fault(format!("columns {}", listed(&self.names)), expected);
         match &self.names[..] {
@@ -236,8 +236,8 @@ enum Malformed {
     AfterQuote(String),
 }
 
-/// Splits the first field off a line: the field without the white space around it, and what follows the comma.
-/// Between quotes everything is kept as it stands and a doubled quote is one quote (RFC 4180).
+/// Splits the first field off a line: the field without the white space around it, and what follows the comma. Between
+/// quotes everything is kept as it is and a doubled quote is one quote (RFC 4180).
 fn next_field(text: &str) -> std::result::Result<(Cow<'_, str>, Option<&str>), Malformed> {
     let Some(quoted) = text.trim_start().strip_prefix('"') else {
         return Ok(match text.split_once(',') {

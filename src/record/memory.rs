@@ -1,4 +1,4 @@
-//! Files that are in memory: a program that holds arrays hands them to the readers of this room under names of its own.
+//! Files that are in memory: a program passes its arrays to the readers of this module under names that it chooses.
 
 use super::npy_header;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Bytes that others hold too.
+/// Shared bytes.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// An array in memory, as numpy describes one.
@@ -57,7 +57,7 @@ impl MemoryFile {
     /// The file (.npz) that `numpy.savez` writes of arrays: a copy of them.
     ///
     /// # Errors
-    /// [`Error::Io`] when the archive cannot be made: no memory, or two arrays of one name.
+    /// [`Error::Io`] when the archive cannot be made: too little memory, or two arrays with one name.
     pub fn of_arrays(arrays: Vec<(String, MemoryArray)>) -> Result<Self> {
         let archive = || -> zip::result::ZipResult<Vec<u8>> {
             let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
@@ -130,8 +130,8 @@ impl FromIterator<(PathBuf, MemoryFile)> for MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// Does some work during which the names stand for these files, for readers opened on this thread. Nothing on a
-    /// disk is looked at under such a name.
+    /// Does some work during which readers opened on this thread find these files under the names. Files on a disk with
+    /// such a name are ignored.
     pub fn provide<R>(&self, work: impl FnOnce() -> R) -> R {
         /// Takes the files away again, whichever way the work ends.
         struct Before(Arc<HashMap<PathBuf, MemoryFile>>);

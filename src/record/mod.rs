@@ -1,8 +1,7 @@
-//! Recorded outputs in, results out: every file a user hands over is read here, and here only.
+//! Recorded outputs in, results out: every file that a user provides is read here, and only here.
 //!
 //! A file is either taken whole or rejected with one line that names the file, the place, what was found there and what
-//! was expected. Reading is bounded in memory before anything is allocated, so that the wrong file, however large,
-//! costs a message and not the machine.
+//! was expected. Memory is bounded before anything is allocated, so a wrong file, however large, only costs a message.
 
 mod archive;
 mod array_directory;

@@ -1,4 +1,4 @@
-//! One numpy array that stays where it is, in a file or unpacked in memory, and is decoded piece by piece.
+//! One numpy array that stays in its file, or unpacked in memory, and is decoded piece by piece.
 
 use super::budget::{Room, reserve};
 use super::fault::{fault, hinted, quoted, shortened, unpackable, unreadable};
@@ -13,9 +13,9 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Bytes read at once where an array is decoded whole.
+/// Bytes read in one piece if an array is decoded whole.
 const PIECE: usize = 1 << 17;
-/// Numbers in half precision that are converted at once.
+/// Numbers in half precision that are converted together.
 const HALVES: usize = 1024;
 
 /// Where the data of an array are.
@@ -25,16 +25,16 @@ enum Data {
     Input(InputReader, u64),
 }
 
-/// An array of which the header was read and the length of the data checked.
+/// An array whose header was read and whose length of data was checked.
 pub(super) struct NpyArray {
     pub(super) path: PathBuf,
-    /// What it is called in messages: an array of an archive by its name, a file by nothing.
+    /// Its name in messages: that of an array of an archive; none for a file.
     name: Option<String>,
     header: NpyHeader,
     data: Data,
 }
 
-/// What was expected in place of a whole number, and a hint.
+/// What was expected instead of a whole number, and a hint.
 pub(super) type Misfit = (String, Option<&'static str>);
 
 /// Some of an array, in the precision that keeps it.
@@ -44,13 +44,13 @@ pub(super) enum Piece {
 }
 
 impl NpyArray {
-    /// Opens a file (.npy), and gives it too; the data are read when they are requested.
+    /// Opens a file (.npy), and also returns it; the data are read when they are requested.
     pub(super) fn open(path: &Path) -> Result<(Self, InputReader)> {
         let file = open_file(path, "a numpy array (.npy)")?;
         Ok((Self::stored(path, None, file.again(), 0, file.length())?, file))
     }
 
-    /// An array that lies uncompressed in `length` bytes of a file.
+    /// An array stored uncompressed in `length` bytes of a file.
     pub(super) fn stored(path: &Path, name: Option<&str>, file: InputReader, start: u64, length: u64) -> Result<Self> {
         let mut reader = At { file: &file, offset: start, left: length };
         let header = read_header(path, name, &mut reader)?;
@@ -64,7 +64,7 @@ impl NpyArray {
         Ok(array)
     }
 
-    /// Unpacks an array into memory; the archive checks its checksum. `most` is what the reader can give at most, so
+    /// Unpacks an array into memory; the archive checks its checksum. `most` is the most that the reader can give, so
     /// that a header cannot reserve more.
     pub(super) fn unpacked(path: &Path, name: &str, mut reader: impl Read, most: u64, room: &mut Room) -> Result<Self> {
         let header = read_header(path, Some(name), &mut reader)?;
@@ -190,7 +190,7 @@ impl NpyArray {
         matches!(self.header.dtype(), "f16" | "bf16")
     }
 
-    /// Rejects an array of which entries of the first axis cannot be read as doubles one by one.
+    /// Rejects an array whose entries of the first axis cannot be read as doubles one by one.
     pub(super) fn check_positions(&self) -> Result<()> {
         self.check_c_order()?;
         if self.header.dtype() == "bf16" { Ok(()) } else { self.check_floats() }
@@ -224,8 +224,8 @@ impl NpyArray {
         })
     }
 
-    /// The entries `range` of one axis as doubles, of floats: the bytes come in pieces, so that they never lie beside
-    /// all of the numbers.
+    /// The entries `range` of one axis as doubles, of floats: the bytes come in pieces, so they are never all in memory
+    /// together with all of the numbers.
     pub(super) fn doubles(&self, axis: usize, range: Range<usize>) -> Result<ArrayD<f64>> {
         let (runs, stride, inner) = self.runs(axis);
         let length = range.len() * inner;
@@ -249,7 +249,7 @@ impl NpyArray {
             ("f64", false) => values.extend(decode(bytes, f64::from_le_bytes)),
             ("f64", true) => values.extend(decode(bytes, f64::from_be_bytes)),
             ("f16", false) => {
-                // By the instructions for many at once, where the machine has them.
+                // By vector instructions, if the machine has them.
                 let (mut bits, mut numbers) = ([0; HALVES], [0.0; HALVES]);
                 for some in bytes.chunks(2 * HALVES) {
                     let count = some.len() / 2;
@@ -313,8 +313,8 @@ impl NpyArray {
         }
     }
 
-    /// All elements, each made by `convert` of a whole number, piece by piece; `bool` counts as 0 and 1. What is wrong
-    /// with a number is said with what was expected and a hint.
+    /// All elements, each made by `convert` of a whole number, piece by piece; `bool` counts as 0 and 1. A faulty
+    /// number is reported with what was expected and a hint.
     pub(super) fn whole_numbers<T>(
         &self,
         room: &mut Room,
@@ -329,7 +329,7 @@ impl NpyArray {
             .map_err(|_| self.at("another shape", "as many numbers as declared").into())
     }
 
-    /// Rejects an array of which entries of the first axis cannot be read as whole numbers one by one.
+    /// Rejects an array whose entries of the first axis cannot be read as whole numbers one by one.
     pub(super) fn check_whole_positions(&self) -> Result<()> {
         self.check_c_order()?;
         self.check_whole()

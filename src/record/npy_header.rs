@@ -89,7 +89,7 @@ impl NpyHeader {
         Ok(Self { descriptor, shape, fortran, bytes: bytes.len() as u64 })
     }
 
-    /// The dtype in the words of Rust; numpy's own notation where there are none.
+    /// The dtype by its name in Rust; if it has none, in numpy's notation.
     pub(super) fn dtype(&self) -> &str {
         dtype(&self.descriptor).map_or(&self.descriptor, |(name, _)| name)
     }
@@ -105,7 +105,7 @@ impl NpyHeader {
         (name.starts_with(['u', 'i'])).then_some(bytes as usize)
     }
 
-    /// What the bytes of an element of an integer dtype say; those of `bool` 0 and 1.
+    /// The whole number in the bytes of an element of an integer dtype; for `bool` 0 or 1.
     pub(super) fn integers(&self) -> impl Fn(&[u8]) -> i128 + use<> {
         let (signed, little) = (self.dtype().starts_with('i'), !self.descriptor.starts_with('>'));
         move |bytes| {
@@ -116,7 +116,7 @@ impl NpyHeader {
         }
     }
 
-    /// The index of the element that lies at a position of the data.
+    /// The index of the element at a position of the data.
     pub(super) fn index(&self, mut position: u64) -> Vec<u64> {
         let mut next = |&length: &u64| {
             let index = position % length;
@@ -131,7 +131,7 @@ impl NpyHeader {
         index
     }
 
-    /// The data that it declares, of elements of so many bytes, in words.
+    /// The data that it declares, of elements with this many bytes, in words.
     pub(super) fn data(&self, width: u64) -> String {
         let bytes = self.elements().unwrap_or(u64::MAX).saturating_mul(width);
         format!("{bytes} bytes of data for shape {:?}", self.shape)
@@ -143,7 +143,7 @@ impl NpyHeader {
     }
 }
 
-/// A header as numpy writes it: a length that grows has room to do so, and the data start at a multiple of 64 bytes.
+/// A header as numpy writes it: there is room for the length to grow, and the data start at a multiple of 64 bytes.
 pub(super) fn written(descriptor: &str, fortran: bool, shape: &[usize]) -> Vec<u8> {
     const ALIGNMENT: usize = 64;
     const LONGEST_LENGTH: usize = 21;

@@ -8,7 +8,7 @@ pub(super) const COUNT: &str = "a whole number from 0 to 2^53";
 /// What a probability must be, for messages.
 pub(super) const PROBABILITY: &str = "a probability from 0 to 1";
 
-/// A count written with digits only; otherwise a hint, where one is known.
+/// A count written with digits only; otherwise a hint, if one is known.
 ///
 /// `1e3` and `2.0` are rejected although they are whole: a file that holds them has been through a program that may
 /// have rounded its counts.

@@ -33,7 +33,7 @@ impl OutcomeNames {
     /// The most names there can be.
     pub const MOST: usize = MAX_OUTCOMES;
 
-    /// The number of a name, which is added if it is new; `None` where there is no room for it.
+    /// The number of a name, which is added if it is new; `None` if there is no room for it.
     pub(super) fn position(&mut self, name: &str) -> Option<usize> {
         if let Some(&position) = self.positions.get(name) {
             return Some(position);
@@ -48,8 +48,8 @@ impl OutcomeNames {
 }
 
 /// Reads CSV with the columns `world` (`s` or `s_prime`) and `output`, one row per output, and hands each row with its
-/// line number, world, outcome and the names so far to `each`, until the end or until `each` breaks off. `file` stands
-/// for the reader in messages. Returns the identity of what was read where that was all.
+/// line number, world, outcome and the names so far to `each`, until the end or until `each` breaks off. `file` names
+/// the reader in messages. Returns the identity of what was read, if that was everything.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with the line of what is wrong, [`Error::Io`](crate::Error::Io) when the
@@ -86,7 +86,7 @@ pub fn read_outputs(
     })
 }
 
-/// Reads what [`read_outputs`] reads where every output is a number, and hands each row with its line number, world and
+/// Reads what [`read_outputs`] reads if every output is a number, and hands each row with its line number, world and
 /// value to `each`. Infinite values are written `inf` and `-inf`; `nan` is rejected.
 ///
 /// # Errors

@@ -22,9 +22,9 @@ pub struct PateVotes {
 /// The votes on one query; every list of votes has one entry per class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PateQuery {
-    /// Where the query stands in `pate_votes`, counted from 0.
+    /// The place of the query in `pate_votes`, counted from 0.
     pub position: usize,
-    /// Its true class, where the file says it.
+    /// Its true class, if the file has it.
     pub label: Option<usize>,
     /// Number of instantiations: independent draws of the partition and the training, k votes each.
     pub instantiations: usize,

@@ -21,9 +21,9 @@ pub struct PromptPateVotes {
 /// The votes on one query in both worlds. The two histograms may be equal: the changed prompt then changed no vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromptPateQuery {
-    /// Where the query stands in the arrays, counted from 0.
+    /// The place of the query in the arrays, counted from 0.
     pub position: usize,
-    /// Its true class, where the file says it.
+    /// Its true class, if the file has it.
     pub label: Option<usize>,
     /// Which neighbor its second histogram is of: queries with the same number share one.
     pub neighbor: u64,
@@ -80,7 +80,7 @@ pub(super) fn read(arrays: &mut ArrayFile) -> Result<PromptPateVotes> {
     Ok(PromptPateVotes { classes, queries: queries.collect::<Result<_>>()? })
 }
 
-/// The neighbor of each query, where the file says it; all queries have the same one otherwise.
+/// The neighbor of each query, if the file has it; otherwise all queries have the same one.
 fn neighbors(arrays: &mut ArrayFile, queries: usize, like: &str) -> Result<Option<Array1<u64>>> {
     if !arrays.has("neighbor") {
         return Ok(None);

@@ -42,7 +42,7 @@ pub(super) fn world(line: &Line<'_>, text: &str) -> Result<OutputWorld> {
     }
 }
 
-/// The query of a CSV row; where the column exists every row must name one.
+/// The query of a CSV row; if the column exists, every row must name one.
 pub(super) fn named_query<'a>(line: &Line<'_>, column: Option<usize>, query: &'a str) -> Result<Option<&'a str>> {
     if column.is_none() {
         return Ok(None);
@@ -65,7 +65,7 @@ pub(super) fn check_name(line: &Line<'_>, column: &str, name: &str) -> Result<()
     .into())
 }
 
-/// The error of an outcome that the table does not take.
+/// The error of an outcome that the table rejects.
 pub(super) fn reject(place: &Place<'_>, outcome: &str, misfit: Misfit) -> InputError {
     match misfit {
         Misfit::Duplicate => place.fault(format!("{} a second time", quoted(outcome)), "each outcome once per query"),

@@ -14,7 +14,7 @@ use std::path::Path;
 const MAX_HEADER_BYTES: u64 = 100_000_000;
 const WANTED: &str = "a safetensors file";
 
-/// What the header says of an array.
+/// The entry of an array in the header.
 #[derive(Debug, Deserialize)]
 struct Tensor {
     dtype: String,
@@ -22,10 +22,10 @@ struct Tensor {
     data_offsets: [u64; 2],
 }
 
-/// An entry that is no array.
+/// An entry that is not an array.
 const METADATA: &str = "__metadata__";
 
-/// A safetensors file of which the header was read.
+/// A safetensors file whose header was read.
 pub(super) struct Safetensors<'a> {
     path: &'a Path,
     reader: &'a InputReader,

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 pub(super) struct Scalar<T> {
     /// What is expected, for messages.
     pub(super) expected: &'static str,
-    /// What is made of the value; what was found where it is none.
+    /// What is made of the value; if it is unsuitable, what was found.
     pub(super) read: for<'a> fn(Unexpected<'a>) -> Result<T, Unexpected<'a>>,
 }
 

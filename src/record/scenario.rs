@@ -32,20 +32,19 @@ pub struct ScenarioQuery {
     pub model: VoteModel,
 }
 
-/// What to simulate: the queries in the order of the file, the i-th of which (from 0) has the random streams of query
-/// i.
+/// What to simulate: the queries in the order of the file; the i-th (from 0) has the random streams of query i.
 ///
-/// A scenario is a TOML file. These keys stand at its top:
+/// A scenario is a TOML file with these keys at its top:
 ///
 /// | key | value |
 /// |---|---|
-/// | `samples` | outputs per query and world, 1 to 2^53, such as `1e8`; the command line may overrule it |
-/// | `seed` | a whole number; the command line may overrule it |
+/// | `samples` | outputs per query and world, 1 to 2^53, such as `1e8`; the command line may override it |
+/// | `seed` | a whole number; the command line may override it |
 /// | `composition` | `independent` (for queries to the same two datasets), `shared-teachers` or `per-query`, see [`Composition`] |
 /// | `[[query]]` | a table for each query, with `name` (its position if not given) and the keys below |
 ///
-/// These describe a query. They stand in its table, or at the top, where all queries share them and a file without
-/// `[[query]]` has its one query:
+/// These keys describe a query. They are in its table, or at the top, where all queries share them; a file without
+/// `[[query]]` describes its single query there:
 ///
 /// | key | value |
 /// |---|---|
@@ -84,9 +83,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// How the queries compose: as the file says, or as its models do where all of them do so
-    /// ([`VoteModel::default_composition`]); `per-query` otherwise, and where they cannot be about the same two
-    /// datasets.
+    /// How the queries compose: as the file states, or else as its models do by default if all agree
+    /// ([`VoteModel::default_composition`]); `per-query` otherwise, and if they cannot be about the same two datasets.
     #[must_use]
     pub fn composition_or_default(&self) -> Composition {
         let mut modes = self.queries.iter().map(|query| query.model.default_composition());
@@ -98,7 +96,7 @@ impl Scenario {
 
     /// The identity of the scenario: SHA-256 of its queries with their names, models and noise, 64 hexadecimal digits.
     ///
-    /// Comments, layout, spelling of numbers, samples and seed are no part of it.
+    /// Comments, layout, spelling of numbers, samples and seed are not part of it.
     #[must_use]
     pub fn sha256(&self) -> String {
         struct Hasher(Sha256);
@@ -128,7 +126,7 @@ pub fn read_scenario(path: impl AsRef<Path>) -> Result<Scenario> {
     scenario_from_bytes(path, &read_up_to(path, MAX_BYTES)?)
 }
 
-/// Reads what [`read_scenario`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_scenario`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`read_scenario`].

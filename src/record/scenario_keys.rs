@@ -10,10 +10,10 @@ use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A value and where it stands; `None` where the key is not written.
+/// A value and its place; `None` if the key is not written.
 pub(super) type Key<T> = Option<Spanned<T>>;
 
-/// The keys of the outermost table and of a `[[query]]`; which of them may stand where is checked by the reader.
+/// The keys of the outermost table and of a `[[query]]`; the reader checks which of them may appear where.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Keys {
@@ -39,7 +39,7 @@ pub(super) struct Keys {
     pub(super) points: Key<Whole>,
 }
 
-/// So many parties with the same distribution.
+/// A number of parties with the same distribution.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Group {
@@ -115,7 +115,7 @@ fn explain(text: &TomlText<'_>, error: &toml::de::Error) -> InputError {
     fault(file, place, found, format!("TOML ({})", shown(sentence)))
 }
 
-/// A whole number of at least 0, also in powers of ten: `1e8`.
+/// A whole number of at least 0, also written with a power of ten: `1e8`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole(pub(super) u64);
 
@@ -129,7 +129,7 @@ scalar!(Whole, deserialize_any, "a whole number of at least 0, powers of ten up 
     other => Err(other),
 });
 
-/// A number; `1` is one too.
+/// A number; `1` is also one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Real(pub(super) f64);
 

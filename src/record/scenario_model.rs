@@ -12,7 +12,7 @@ use toml::Spanned;
 
 /// The most probabilities in the rows of all parties: what bounds the memory that a short file can ask for.
 pub(super) const MAX_ENTRIES: u64 = 10_000_000;
-/// The most neighbors whose inclusion is computed from a rank: it is a sum of as many terms.
+/// The most neighbors whose inclusion is computed from a rank: it is a sum of that many terms.
 const MAX_RANKED: u64 = 1_000_000;
 
 /// The keys of each model.
@@ -28,7 +28,7 @@ pub(super) struct QueryKeys<'a> {
     pub(super) text: &'a TomlText<'a>,
     pub(super) own: &'a Keys,
     pub(super) shared: Option<&'a Keys>,
-    /// Where the query stands.
+    /// The place of the query.
     pub(super) span: Range<usize>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> QueryKeys<'a> {
     fn rows(&self, parties: &Spanned<Vec<Group>>) -> Result<Vec<Vec<f64>>> {
         let sizes = parties.get_ref().iter().map(|group| group.count.0.saturating_mul(group.p.0.len() as u64));
         let entries = sizes.fold(0, u64::saturating_add);
-        // A group of distributions without classes would be as large as it says.
+        // A group of distributions without classes would be as large as its count.
         let largest = parties.get_ref().iter().map(|group| group.count.0).max().unwrap_or(0);
         if entries.max(largest) > MAX_ENTRIES {
             let found = format!("{} probabilities in all parties together", entries.max(largest));

@@ -14,13 +14,13 @@ use ndarray::Array1;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-/// Bytes decoded at once.
+/// Bytes decoded in one piece.
 const PIECE: usize = 64 << 10;
 
 const SCORE: &str = "a number or inf";
 
 /// Reads scores of canaries, high scores meaning members: the arrays `scores` \[score\] and `member` \[score\] of a
-/// recording where the name ends in `.npz`, otherwise a CSV file with the columns `score` and `member` (1 or true for a
+/// recording if the name ends in `.npz`, otherwise a CSV file with the columns `score` and `member` (1 or true for a
 /// canary that was trained on, 0 or false otherwise). The scores may take `memory`.
 ///
 /// # Errors
@@ -93,7 +93,7 @@ fn scores_from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result
     CanaryScores::new(members, others)
 }
 
-/// A score; no hint is known for what is none.
+/// A score; for anything else no hint is known.
 fn number(text: &str) -> std::result::Result<f64, Option<&'static str>> {
     text.trim().parse().ok().filter(|score: &f64| !score.is_nan()).ok_or(None)
 }
@@ -114,8 +114,8 @@ pub fn read_score_arrays(
     Ok((CanaryScores::new(first, second)?, [first_input, second_input]))
 }
 
-/// Reads one score for each canary of a plan, in the order of its coins: a numpy array of one axis where the name ends in
-/// `.npy`, the recording of a training for a plan (the arrays `scores` \[canary\] and `plan_sha256` \[32\]) where it ends
+/// Reads one score for each canary of a plan, in the order of its coins: a numpy array of one axis if the name ends in
+/// `.npy`, the recording of a training for a plan (the arrays `scores` \[canary\] and `plan_sha256` \[32\]) if it ends
 /// in `.npz`, otherwise CSV with the columns `canary` (counted from 0) and `score`, in any order of rows.
 ///
 /// # Errors
@@ -210,7 +210,7 @@ fn array(path: &Path, room: &mut Room) -> Result<(Vec<f64>, InputFile)> {
     let whole = |found: &str| fault(path, "whole file", found, "a numpy array (.npy) of scores");
     let mut source = Digested::new(open(path)?);
     let mut bytes = Vec::new();
-    // A header is shorter than this; the data are read once it is known what they are.
+    // A header is shorter than this; the data are read once their type is known.
     (&mut source).take(1 << 16).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
     if bytes.is_empty() {
         return Err(whole("an empty file").into());
@@ -244,7 +244,7 @@ fn array(path: &Path, room: &mut Room) -> Result<(Vec<f64>, InputFile)> {
     let width = header.element_bytes().unwrap_or(8);
     let expected = format!("{} bytes of data for shape {:?}", scores.saturating_mul(width), header.shape);
     let less = || hinted(at("less data".into(), expected.clone()), "the file may be cut off");
-    // A file says how long it is; of a pipe memory is taken as the scores come.
+    // A file has a known length; for a pipe, memory is taken as the scores come.
     let length = source.get_ref().length();
     if !source.get_ref().is_pipe() && length < header.bytes.saturating_add(scores.saturating_mul(width)) {
         return Err(less().into());

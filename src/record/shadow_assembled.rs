@@ -1,4 +1,4 @@
-//! Arrays of shadow models put together, and what they must agree in.
+//! Arrays of shadow models put together, and the properties in which they must agree.
 
 use super::budget::Room;
 use super::fault::{hinted, several};
@@ -13,7 +13,7 @@ use ndarray::Array2;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Puts sources together and checks what they say about each other, and then every checksum.
+/// Puts sources together, checks that they agree, and then checks every checksum.
 pub(super) fn assembled(all: Vec<Found>, room: &mut Room) -> Result<ShadowRecording> {
     let mut assembly = Assembly::new(all.first().map_or(Kind::Scores, |found| found.kind));
     for found in all {
@@ -117,7 +117,7 @@ impl Assembly {
         found.labels.map_or(Ok(()), |labels| self.add_labels(labels))
     }
 
-    /// Adds arrays beside the main ones, which all sources have, or none.
+    /// Adds arrays in addition to the main ones; either all sources have them, or none.
     fn add_beside(&mut self, parts: Vec<(Kind, Part)>) -> Result<()> {
         for (kind, part) in parts {
             let layer = if kind == Kind::Embeddings { &mut self.embeddings } else { &mut self.neighbors };
@@ -127,7 +127,7 @@ impl Assembly {
         self.neighbors.check_beside(&self.main)
     }
 
-    /// Adds which of so many models were trained on which samples.
+    /// Adds which of these models were trained on which samples.
     fn add_truth(&mut self, keep: Vec<Array2<bool>>, models: usize) -> Result<()> {
         let samples = self.main.samples();
         let rows: usize = keep.iter().map(Array2::nrows).sum();

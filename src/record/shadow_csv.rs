@@ -111,7 +111,7 @@ impl Table {
         self.names.each_ref().map(|names| names.numbers.len())
     }
 
-    /// The score of each model, sample and view, each of which must have one row.
+    /// The score of each model, sample and view; each must have one row.
     fn scores(&self, path: &Path, room: &mut Room) -> Result<Vec<f64>> {
         let at = |found, expected| fault(path, "whole file", found, expected);
         let shape = self.shape();

@@ -1,4 +1,4 @@
-//! What a recording of shadow models holds beside what attacks look at.
+//! The contents of a recording of shadow models besides those that attacks look at.
 
 use super::array_file::ArrayFile;
 use super::budget::MemoryBudget;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Arrays of a recording that studies of defenses need. Other programs need not write them.
 #[derive(Debug, Clone, Default)]
 pub struct ShadowExtras {
-    /// `test_accuracy` \[model\]: the share of the test images that a model classifies rightly.
+    /// `test_accuracy` \[model\]: the share of the test images that a model classifies correctly.
     pub test_accuracy: Option<Vec<f64>>,
     /// `training_time_logits` \[model, sample, view, class\]: the answers without what a defense does at test time.
     pub training_time: Option<MemoryLogits>,
@@ -19,15 +19,15 @@ pub struct ShadowExtras {
     pub split_ai: Option<MemoryLogits>,
     /// `split_ai_neighbor_logits`: the same at the nearest neighbor of each sample, with the labels of the samples.
     pub split_ai_neighbors: Option<MemoryLogits>,
-    /// `audit_index` \[sample\]: the training image behind a sample, or whose place it took.
+    /// `audit_index` \[sample\]: the training image behind a sample, or the one it replaced.
     pub audit_index: Option<Vec<u64>>,
 }
 
-/// Reads what lies in an npz archive beside the answers of `recording`, which was read from it; of other files nothing
-/// is read. The arrays may take `memory` together.
+/// Reads what an npz archive holds besides the answers of `recording`, which was read from it; nothing is read from
+/// other files. The arrays may take `memory` together.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, [`Error::Input`] for arrays that are no such arrays or do not fit the
+/// [`Error::Io`] when the file cannot be read, [`Error::Input`] for arrays of another form or that do not fit the
 /// answers.
 pub fn read_shadow_extras(
     path: impl AsRef<Path>,

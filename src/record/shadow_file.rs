@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 ///
 /// Each path is one of
 ///
-/// - an archive (.npz) with `logits` \[model, sample, view, class\] and `labels` \[sample\], or `scores`
-///   \[model, sample, view\]; and `keep` \[model, sample\]. The axis of the views may be missing. Beside them or
-///   alone `embeddings` \[model, sample, view, dimension\] of an encoder, of at least two views; beside logits
+/// - an archive (.npz) with `logits` \[model, sample, view, class\] and `labels` \[sample\], or `scores` \[model,
+///   sample, view\]; and `keep` \[model, sample\]. The axis of the views may be missing. In addition to them or alone,
+///   `embeddings` \[model, sample, view, dimension\] of an encoder, of at least two views; in addition to logits,
 ///   `neighbor_logits` \[model, sample, view, class\], the answers at the nearest neighbor of each sample;
 /// - a folder with the same arrays as `logits.npy`, `labels.npy`, `scores.npy`, `keep.npy`, and so on;
-/// - a folder of `mi_lira_2021`: folders `experiment_I_of_N` with `keep.npy` (sample), `logits/EPOCH.npy`
-///   (sample, 1, view, class) or `scores/EPOCH.npy` (sample, view), the last epoch of several, beside `y_train.npy`;
+/// - a folder of `mi_lira_2021`: folders `experiment_I_of_N` with `keep.npy` (sample), `logits/EPOCH.npy` (sample, 1,
+///   view, class) or `scores/EPOCH.npy` (sample, view), the last epoch of several, next to `y_train.npy`;
 /// - a table (.csv) with the columns `model,sample,view,score,member`, `view` optional, one row for each triple;
 /// - a pattern such as `shadow_*.npz` if there is no file of that name.
 ///
-/// What is unpacked into memory, and the truth, may take `memory` together. Several of them are taken as more models on
+/// What is unpacked into memory, and the truth, may take `memory` together. Several paths are taken as more models on
 /// the same samples. Floats have 16, 32 or 64 bits; arrays may be big-endian or in Fortran order.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ pub fn read_shadow_models(paths: &[PathBuf], memory: MemoryBudget) -> Result<Sha
     assembled(found, &mut room)
 }
 
-/// Reads an archive that is in memory; `name` stands for the file in messages.
+/// Reads an archive that is in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`read_shadow_models`].
@@ -46,7 +46,7 @@ pub fn shadow_models_from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Resul
     assembled(vec![found], &mut room)
 }
 
-/// Reads arrays in files of their own.
+/// Reads arrays in separate files.
 ///
 /// # Errors
 /// As [`read_shadow_models`].

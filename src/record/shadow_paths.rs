@@ -1,4 +1,4 @@
-//! Where recorded answers of shadow models lie: archives, folders, the folders of `mi_lira_2021`, patterns.
+//! Places of recorded answers of shadow models: archives, folders, the folders of `mi_lira_2021`, patterns.
 
 use super::array_directory::ArrayDirectory;
 use super::budget::Room;
@@ -120,13 +120,13 @@ pub(super) fn arrays(source: Source, room: &mut Room) -> Result<Found> {
     }
 }
 
-/// Arrays in files of their own.
+/// Arrays in separate files.
 pub(super) fn separate(arrays: &ShadowArrays, room: &mut Room) -> Result<Found> {
     let kind = if arrays.logits { Kind::Logits } else { Kind::Scores };
     files(&[(kind, arrays.answers.clone())], &arrays.keep, arrays.labels.as_deref(), room)
 }
 
-/// Answers, of which the first are the main ones, with truth and labels.
+/// Answers, the main ones first, with truth and labels.
 fn files(answers: &[(Kind, PathBuf)], keep: &Path, labels_file: Option<&Path>, room: &mut Room) -> Result<Found> {
     let (mut files, mut traces, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for (kind, path) in answers {
@@ -140,7 +140,7 @@ fn files(answers: &[(Kind, PathBuf)], keep: &Path, labels_file: Option<&Path>, r
     check_neighbors(&parts)?;
     let sizes = parts.first().map(|(kind, part)| Ok((part.models, part.checked_sizes(*kind)?[0])));
     let (models, samples) = sizes.unwrap_or(Ok::<_, Error>((0, 0)))?;
-    // What was read whole is hashed at once and closed: many files must not stay open.
+    // Files that were read whole are hashed immediately and closed: many files must not stay open.
     let (array, file) = NpyArray::open(keep)?;
     let truth = truth(&array, &[models, samples], room)?;
     files.push(keep.into());
@@ -155,7 +155,7 @@ fn files(answers: &[(Kind, PathBuf)], keep: &Path, labels_file: Option<&Path>, r
     Ok(Found::new(files, traces, parts, vec![truth], found))
 }
 
-/// Logits at neighbors are read like those beside them, with the same classes and labels.
+/// Logits at neighbors are read like the main logits, with the same classes and labels.
 fn check_neighbors(parts: &[(Kind, Part)]) -> Result<()> {
     let beside = parts.first().is_some_and(|(kind, _)| *kind == Kind::Logits);
     match parts.iter().find(|(kind, _)| *kind == Kind::NeighborLogits) {
@@ -189,7 +189,7 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Re
             arrays.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
             Ok(arrays.pop())
         };
-        // Scores can be made from logits, not the other way round.
+        // Scores can be made from logits, but not vice versa.
         let (logits, scores) = (last("logits")?.filter(|_| labels_file.is_some()), last("scores")?);
         if index == 0 {
             found.kind = if logits.is_some() { Kind::Logits } else { Kind::Scores };
@@ -244,7 +244,7 @@ fn truth(array: &NpyArray, wanted: &[usize], room: &mut Room) -> Result<Array2<b
     truth.into_shape_with_order((rows, columns)).map_err(|_| array.at("another shape", "one value per entry").into())
 }
 
-/// Labels, as many as there are samples.
+/// Labels, one per sample.
 fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>, NpyArray)> {
     let shape = array.shape();
     if shape.len() != 1 {
@@ -257,7 +257,7 @@ fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>
     Ok((labels, array))
 }
 
-/// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.
+/// An archive. Uncompressed arrays stay in the file, and their checksums are kept.
 pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Found> {
     let mut arrays = ArrayDirectory::open(path, reader)?;
     let mut parts = Vec::new();

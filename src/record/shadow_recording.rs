@@ -1,4 +1,4 @@
-//! What shadow models left behind.
+//! A recording of shadow models.
 
 use super::input_file::InputFile;
 use super::npy_array::Piece;
@@ -11,11 +11,11 @@ use ndarray::{Array4, ArrayD, ArrayView2, CowArray, IntoDimension, Ix3, Ix4};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
-/// What shadow models left behind.
+/// A recording of shadow models.
 ///
-/// Nothing but truth and labels is held before it is requested; arrays in files (.npy, or .npz written by
-/// `numpy.savez`) are read in pieces, so that they may be larger than memory, after one pass that holds those in
-/// archives against their checksums. Compressed archives are unpacked once.
+/// Only truth and labels are held before data are requested; arrays in files (.npy, or .npz written by `numpy.savez`)
+/// are read in pieces, so they may be larger than memory, after one pass that checks those in archives against their
+/// checksums. Compressed archives are unpacked once.
 #[derive(Debug)]
 pub enum ShadowRecording {
     /// Logits \[model, sample, view, class\].
@@ -53,11 +53,11 @@ pub struct EmbeddingFile {
     dimension: usize,
 }
 
-/// Recorded scores that are confidences: another number than one from 0 to 1 is rejected with its place in the file.
+/// Recorded scores that are confidences: a number outside of 0 to 1 is rejected with its place in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfidenceFile<'a>(&'a ScoreFile);
 
-/// Where arrays lie that are in files of their own.
+/// The places of arrays in separate files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShadowArrays {
     /// Logits \[model, sample, view, class\] or scores \[model, sample, view\]; the view axis may be missing.
@@ -182,7 +182,7 @@ impl EmbeddingFile {
         Self { stack, labels, dimension }
     }
 
-    /// The labels, where embeddings were recorded alone and with labels.
+    /// The labels, if embeddings were recorded alone and with labels.
     #[must_use]
     pub fn labels(&self) -> Option<&[usize]> {
         self.labels.as_deref()
@@ -203,7 +203,7 @@ impl LogitFile {
         Self { stack, labels, classes, embeddings: None, neighbors: None }
     }
 
-    /// The same with what else was recorded of the same models and samples.
+    /// Adds what else was recorded for the same models and samples.
     pub(super) fn with(self, embeddings: Option<EmbeddingFile>, neighbors: Option<Self>) -> Self {
         Self { embeddings, neighbors: neighbors.map(Box::new), ..self }
     }
@@ -214,7 +214,7 @@ impl ScoreFile {
         Self { stack, labels, embeddings }
     }
 
-    /// The labels, where the recording has them.
+    /// The labels, if the recording has them.
     #[must_use]
     pub fn labels(&self) -> Option<&[usize]> {
         self.labels.as_deref()
@@ -222,8 +222,8 @@ impl ScoreFile {
 }
 
 impl ShadowRecording {
-    /// The files with their digests, from the descriptors that the data are read from. To be asked for when all is
-    /// read: that no file changed until now is checked here.
+    /// The files with their digests, from the descriptors that the data are read from. Call this when everything is
+    /// read: it checks that no file changed until now.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) when one
@@ -252,7 +252,7 @@ impl ShadowRecording {
         self.stack().members.view()
     }
 
-    /// The labels, where the recording has them.
+    /// The labels, if the recording has them.
     #[must_use]
     pub fn labels(&self) -> Option<&[usize]> {
         match self {
@@ -262,7 +262,7 @@ impl ShadowRecording {
         }
     }
 
-    /// The logits at the nearest neighbor of each sample, where the recording has them; labels are those of the samples.
+    /// The logits at the nearest neighbor of each sample, if the recording has them; labels are those of the samples.
     #[must_use]
     pub fn neighbors(&self) -> Option<&LogitFile> {
         match self {
@@ -271,7 +271,7 @@ impl ShadowRecording {
         }
     }
 
-    /// The embeddings of an encoder, where the recording has them.
+    /// The embeddings of an encoder, if the recording has them.
     #[must_use]
     pub fn embeddings(&self) -> Option<&EmbeddingFile> {
         match self {

@@ -1,4 +1,4 @@
-//! Arrays of shadow models put one below the other, and what they must agree in.
+//! Arrays of shadow models put one below the other, and the properties in which they must agree.
 
 use super::fault::hinted;
 use super::npy_array::{NpyArray, Piece};
@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How attacks go without labels.
+/// How to attack without labels.
 pub(super) const UNLABELED: &str =
     "a score that needs no label, such as the entropy, may be recorded as `scores` in the place of logits";
 
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// What its last axis counts, where that is not the views.
+    /// What its last axis counts, if that is not the views.
     pub(super) const fn last(self) -> Option<&'static str> {
         match self {
             Self::Logits | Self::NeighborLogits => Some("class"),
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Its axes, where models lie one below the other and where there is one.
+    /// Its axes, for models one below the other and for a single one.
     const fn axes(self, stacked: bool) -> &'static str {
         match (self, stacked) {
             (Self::Logits | Self::NeighborLogits, true) => "axes (model, sample, view, class), or without views",
@@ -82,7 +82,7 @@ pub struct Found {
     /// What the parts hold.
     pub(super) kind: Kind,
     pub(super) parts: Vec<Part>,
-    /// What else there is of the same models and samples.
+    /// Other arrays of the same models and samples.
     pub(super) beside: Vec<(Kind, Part)>,
     pub(super) keep: Vec<Array2<bool>>,
     /// With the array that they came from.

@@ -230,7 +230,7 @@ fn tables_are_read_in_any_order() {
     );
 }
 
-/// What is said of arrays that are not right; `?` stands for the file.
+/// The message about faulty arrays; `?` replaces the file.
 fn message(arrays: &Named<'_>) -> String {
     fault_of(archive(arrays, true))
 }

@@ -1,4 +1,4 @@
-//! A simulation of several queries, as far as it is done: what checkpoints and documents of simulations hold.
+//! The finished part of a simulation of several queries: what checkpoints and documents of simulations hold.
 
 use super::fault::{fault, hinted, quoted};
 use super::json::Name;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::Path;
 
-/// All that decides the counts of a simulation: parts with equal plans may be added up.
+/// Everything that determines the counts of a simulation: parts with equal plans may be added up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -43,13 +43,13 @@ impl SimulationPlan {
         }
     }
 
-    /// The same for counts that are [drawn from distributions](crate::simulate::sample_distributions), all at once.
+    /// The same for counts that are [drawn directly from distributions](crate::simulate::sample_distributions).
     #[must_use]
     pub fn from_distributions(self) -> Self {
         Self { sampling: "exact-distribution".into(), ..self }
     }
 
-    /// Rejects a plan that this program cannot go on with.
+    /// Rejects a plan that this program cannot continue.
     pub(super) fn check(&self, file: &Path) -> Result<Simulation> {
         if self.sampling != MONTE_CARLO {
             let error = fault(file, "plan.sampling", quoted(&self.sampling), quoted(MONTE_CARLO));
@@ -78,7 +78,7 @@ impl SimulationPlan {
         Ok(Simulation::new(self.samples).map_err(samples)?.seed(self.seed))
     }
 
-    /// Rejects the plan found in `file` unless it is this one; `origin` says where this one comes from.
+    /// Rejects the plan found in `file` unless it is this one; `origin` names the source of this one.
     pub(super) fn expect(&self, file: &Path, found: &Self, origin: &str) -> Result<()> {
         let pairs = [
             ("scenario_sha256", &found.scenario_sha256, &self.scenario_sha256),
@@ -105,7 +105,7 @@ pub struct SimulatedQuery {
     pub part: PartialCounts,
 }
 
-/// All queries of a simulation as far as they are done.
+/// The finished parts of all queries of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialSimulation {
     /// What is simulated.
@@ -115,7 +115,7 @@ pub struct PartialSimulation {
 }
 
 impl PartialSimulation {
-    /// A simulation of queries, given as names and numbers of outcomes, of which nothing is drawn yet.
+    /// A simulation of queries, given as names and numbers of outcomes, with nothing drawn yet.
     ///
     /// # Errors
     /// [`Error::Domain`] for a plan without samples or with more than 2^53; [`Error::Length`] for a query without

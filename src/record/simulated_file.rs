@@ -20,11 +20,11 @@ pub const SIMULATE_SCHEMA: &str = "leakbound.simulate/1";
 pub struct SimulatedFile {
     /// The file.
     pub input: InputFile,
-    /// What it holds.
+    /// The simulation in the file.
     pub simulation: PartialSimulation,
 }
 
-/// The outermost object; unknown members are let through, since documents carry a version, options, warnings.
+/// The outermost object; unknown members are ignored, since documents carry a version, options, warnings.
 #[derive(Deserialize)]
 #[serde(expecting = "a document of simulated outputs")]
 struct Document {
@@ -46,7 +46,7 @@ pub fn read_simulated(path: impl AsRef<Path>) -> Result<SimulatedFile> {
     read(path, open(path)?)
 }
 
-/// Reads what [`read_simulated`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_simulated`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`read_simulated`].
@@ -88,8 +88,8 @@ fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
 /// Adds up documents of parts of one simulation.
 ///
 /// # Errors
-/// [`Error::Length`] for no document; [`Error::Input`], with the name of the file that does not fit, for another
-/// scenario, seed, number of samples or other queries, and for blocks that an earlier file holds too.
+/// [`Error::Length`] without documents; [`Error::Input`], with the name of the file that does not fit, for another
+/// scenario, seed, number of samples or other queries, and for blocks that an earlier file also has.
 pub fn merge_simulated(files: &[SimulatedFile]) -> Result<PartialSimulation> {
     let Some((first, rest)) = files.split_first() else {
         return Err(Error::length("list of simulations", 0, "at least 1"));

@@ -11,23 +11,23 @@ use crate::json;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// First words of a saved audit; the number rises when the content takes another form.
+/// First words of a saved audit; the number rises when the form of the content changes.
 const MARK: &str = "leakbound stream 2, sha256 ";
 /// The same before batches were known.
 const OLD_MARK: &str = "leakbound stream 1, sha256 ";
 /// The largest saved audit read.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// An audit of a stream that goes on with the next rows.
+/// An audit of a stream that continues with the next rows.
 ///
-/// The file has a first line with the SHA-256 of all that follows, and then one line of JSON. It is written beside its
+/// The file has a first line with the SHA-256 of all that follows, and then one line of JSON. It is written next to its
 /// place and renamed; a file with a single byte changed, or cut off anywhere, is rejected.
 #[derive(Debug, Clone)]
 pub struct SavedStream {
-    /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so that it must
-    /// not change once outputs have been seen.
+    /// What is asked of the stream, in words: bets and failure probability are divided accordingly, so it must not
+    /// change once outputs have been seen.
     pub asked: String,
-    /// Names of the outcomes; none where they are binned.
+    /// Names of the outcomes; none if they are binned.
     pub names: OutcomeNames,
     /// The batches that the outputs came in.
     pub batches: Vec<Batch>,
@@ -60,15 +60,15 @@ struct Body {
 }
 
 impl SavedStream {
-    /// Writes the file beside its place and renames it.
+    /// Writes the file next to its place and renames it.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when it cannot be written; what stood there stays.
+    /// [`Error::Io`](crate::Error::Io) when it cannot be written; an existing file is kept.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         self.write_with(path, &self.names)
     }
 
-    /// The same with these names in place of its own, which a reader may hold.
+    /// The same with these names instead of its own, which a reader may hold.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -85,7 +85,7 @@ impl SavedStream {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when it cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
-    /// line that says what is wrong: no saved stream, or one that was changed or cut off since.
+    /// line that states what is wrong: not a saved stream, or one that was changed or cut off since.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref();
         let bytes = read_up_to(file, MAX_BYTES)?;

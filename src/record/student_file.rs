@@ -7,7 +7,7 @@ use crate::error::Result;
 use ndarray::{Array1, Array3};
 use std::path::Path;
 
-/// Logits of models on private images, which their teachers were trained on, and on test images, which nobody was.
+/// Logits of models on private images, which their teachers were trained on, and on test images, which no model saw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStudents {
     /// \[student, image, class\].
@@ -26,8 +26,8 @@ pub struct RecordedStudents {
 }
 
 /// Reads the arrays `private_logits` and `test_logits` \[student, image, class\], `private_label` and `test_label`
-/// \[image\] and `budget` \[student\], and where they are there `baseline_private_logits` and `baseline_test_logits`
-/// \[model, image, class\]; all may take `memory` together.
+/// \[image\] and `budget` \[student\], and, if present, `baseline_private_logits` and `baseline_test_logits` \[model,
+/// image, class\]; all may take `memory` together.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and

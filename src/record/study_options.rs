@@ -36,7 +36,7 @@ impl StudyOption {
     }
 }
 
-/// All keys but the `own` ones of a table, as options of training. Those that the study itself decides are rejected.
+/// All keys of a table except the `own` ones, as options of training. Those that the study itself decides are rejected.
 pub(super) fn study_options(keys: &Keys<'_>, own: &[&str], decided: &[&str]) -> Result<Vec<StudyOption>> {
     let option = |(name, line, value): (&str, usize, Value)| {
         if decided.contains(&name) {

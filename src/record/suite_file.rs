@@ -33,7 +33,7 @@ pub struct SuiteStudy {
 
 const KIND: &str = "studies in TOML";
 const HINT: &str = "a study is a table [[study]] with `command = \"audit counts\"` and the options of that command";
-/// The keys that are no options.
+/// The keys that are not options.
 const KEYS: [&str; 2] = ["name", "command"];
 
 /// Reads a file of studies in TOML:

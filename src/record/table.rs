@@ -38,7 +38,7 @@ pub(super) struct Group<T> {
 pub(super) enum Misfit {
     /// This outcome of this query is there already.
     Duplicate,
-    /// Too many outcomes; the limit and what it limits.
+    /// Too many outcomes: the limit, and the quantity that it limits.
     Full(usize, &'static str),
 }
 
@@ -110,7 +110,7 @@ impl<T: Copy> Group<T> {
         self.values.iter().map(|values| values[side]).collect()
     }
 
-    /// Sorts the outcomes: by value where all are whole numbers, by the bytes of their names otherwise.
+    /// Sorts the outcomes: by value if all are whole numbers, by the bytes of their names otherwise.
     fn sort(&mut self) {
         let numbers: Option<Vec<i128>> = self.labels.iter().map(|label| label.parse().ok()).collect();
         // Equal numbers in different spelling (`1`, `01`) fall back to the spelling, so that the order is total.
@@ -123,18 +123,18 @@ impl<T: Copy> Group<T> {
         self.positions.clear();
     }
 
-    /// Where an error of the whole query stands.
+    /// The place of an error of the whole query.
     pub(super) fn place(&self) -> String {
         place_of(self.query.as_deref())
     }
 }
 
-/// Where an error of a whole query stands.
+/// The place of an error of a whole query.
 pub(super) fn place_of(query: Option<&str>) -> String {
     query.map_or_else(|| "whole file".into(), |query| format!("query {}", quoted(query)))
 }
 
-/// Checks the samples of both worlds of a query with the file at hand, where types could only name the counts.
+/// Checks the samples of both worlds of a query here, where the file is known; types could only name the counts.
 pub(super) fn check_totals(file: &Path, query: Option<&str>, totals: [u64; 2]) -> Result<(), InputError> {
     for (total, world) in totals.into_iter().zip(["the dataset (s)", "the neighbor (s_prime)"]) {
         let found = format!("{total} samples under {world}");

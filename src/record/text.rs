@@ -1,4 +1,4 @@
-//! Tells CSV from JSON from what is neither, by the first bytes and the file's extension.
+//! Distinguishes CSV, JSON and anything else by the first bytes and the file's extension.
 
 use super::fault::{fault, hinted, line_of, no_utf8, unreadable};
 use crate::error::Result;
@@ -11,7 +11,7 @@ pub(super) const MAX_JSON_BYTES: u64 = 256 << 20;
 const BUFFER: usize = 64 << 10;
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The starts of files that people hand over by mistake, and what to do with each.
+/// The starts of files that people provide by mistake, and what to do with each.
 const FOREIGN: [(&[u8], &str, &str); 7] = [
     (b"PK\x03\x04", "a zip archive", "recorded votes (.npz) are read by the commands that take votes"),
     (b"\x93NUMPY", "a numpy array", "save the votes with numpy.savez, or the counts as CSV"),
@@ -33,7 +33,7 @@ pub(super) fn sniff<R: Read>(file: &Path, reader: R, expected: &str) -> Result<T
     begin(file, reader, &format!("{expected} as CSV or JSON"))
 }
 
-/// A text that must be JSON. `expected` names the content in messages, `hint` says where it comes from.
+/// A text that must be JSON. `expected` names the content in messages, `hint` states where it comes from.
 pub(super) fn read_whole_json<R: Read>(file: &Path, reader: R, expected: &str, hint: &str) -> Result<String> {
     match begin(file, reader, expected)? {
         Text::Json(text) => Ok(text),

@@ -15,11 +15,11 @@ use std::path::Path;
 /// The name of the array from which losses of the reference model are made.
 const REFERENCE: &str = "reference_log_probabilities";
 
-/// How the numbers of a part are there.
+/// How the numbers of a part are stored.
 enum Stored {
     /// As they are requested.
     Numbers(NpyArray),
-    /// A log-probability of each token under the reference model, of which the loss is made.
+    /// A log-probability of each token under the reference model, from which the loss is made.
     Tokens(NpyArray),
     /// One for each sequence, read already.
     Read(Vec<f64>),
@@ -33,7 +33,7 @@ pub(super) struct TextArrays {
     parts: [Option<Stored>; TextPart::ALL.len()],
     members: Vec<bool>,
     documents: Option<Documents>,
-    /// Names of what is there and not looked at.
+    /// Names of arrays that are present but not used.
     pub(super) unused: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ impl TextSequences for TextArrays {
     }
 }
 
-/// Numbers of a range of the first axis, each of which the part can have.
+/// Numbers of a range of the first axis, each checked to be possible for the part.
 fn numbers(array: &NpyArray, part: TextPart, range: Range<usize>) -> Result<Vec<f64>> {
     let values = array.doubles(0, range.clone())?;
     let values = if values.is_standard_layout() { values } else { values.as_standard_layout().into_owned() };
@@ -271,7 +271,7 @@ mod tests {
         TextArrays::open(Path::new("t.npz"), &reader, &mut Room::new(MemoryBudget::of_bytes(1 << 20)))
     }
 
-    /// The same of two sequences, one of which is a member.
+    /// The same for two sequences, one of them a member.
     fn with(compressed: bool, more: &Named<'_>) -> Result<TextArrays> {
         let member = array![true, false];
         of(&array![0, 2, 3], compressed, &[&[("member", &member as &dyn AnyArray)][..], more].concat())

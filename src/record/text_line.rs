@@ -1,4 +1,4 @@
-//! What one line of JSON says of a sequence.
+//! One line of JSON about a sequence.
 
 use super::json::Name;
 use super::scalar::{List, number, scalar};
@@ -22,7 +22,7 @@ pub(super) struct TextLine {
     pub(super) text: Option<String>,
 }
 
-/// The names of what a recording has beside the parts, which have their own.
+/// The names of the contents of a recording besides the parts, which have their own names.
 pub(super) const OTHERS: [&str; 4] = ["member", "document", "text", "reference_log_probabilities"];
 
 /// A log-probability of a token. Serving APIs write more than that: objects of each token, and null for the first one.
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Tokens {
     }
 }
 
-/// The keys from which a loss of the reference model and a size may come, of each the one that is taken first.
+/// The keys from which a loss of the reference model and a size may come, the preferred one first.
 const KEYS: [[&str; 2]; 2] = [["reference_loss", "reference_log_probabilities"], ["zlib_bytes", "text"]];
 
 impl TextLine {
@@ -58,7 +58,7 @@ impl TextLine {
     }
 }
 
-/// The key of which a line differs from the first, if any, and whether it is the line that has it.
+/// The key in which a line differs from the first, if any, and whether it is the line that has it.
 pub(super) fn changed_source(first: [Option<usize>; 2], own: [Option<usize>; 2]) -> Option<(&'static str, bool)> {
     KEYS.into_iter().zip(first.into_iter().zip(own)).find_map(|(keys, pair)| match pair {
         (first, own) if first == own => None,
@@ -84,7 +84,7 @@ mod tests {
     use super::super::text_lines::read_lines;
     use std::path::Path;
 
-    /// What serving APIs return, and what is to be done with it.
+    /// What serving APIs return, and how to handle it.
     #[test]
     fn numbers_of_serving_apis_are_explained() {
         let found = |keys: &str| {

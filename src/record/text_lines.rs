@@ -16,13 +16,13 @@ use std::path::Path;
 /// The longest line: a hundred thousand tokens with all that may be recorded of them.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// What a sequence is of a file, for messages.
+/// The word for a sequence in a file, for messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     name: &'static str,
-    /// What it has of each name.
+    /// The word for something that it has under a name.
     key: &'static str,
-    /// That it does not have one.
+    /// The words for something missing.
     absent: &'static str,
     all: &'static str,
 }
@@ -50,11 +50,11 @@ pub(super) struct Lines {
     pub(super) text: MemoryText,
     /// Whether the sizes of texts were made here, of the texts.
     pub(super) compressed: bool,
-    /// Names of what is there and not looked at; of lines those of the first.
+    /// Names that are present but not used; for lines, those of the first.
     pub(super) unused: Vec<String>,
 }
 
-/// Of names those of nothing that is looked at, but for `others`.
+/// The names that are not used, except `others`.
 pub(super) fn unused(names: impl IntoIterator<Item = String>, others: &[&str]) -> Vec<String> {
     let known = |name: &str| TextPart::ALL.iter().any(|part| part.name() == name);
     names
@@ -85,7 +85,7 @@ pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room)
 }
 
 impl<'a> Gathered<'a> {
-    /// Nothing of a file of which a sequence is a `unit`.
+    /// Nothing yet, of a file in which a sequence is a `unit`.
     pub(super) fn new(file: &'a Path, unit: Unit) -> Self {
         let (members, parts) = (Vec::new(), [const { None }; TextPart::ALL.len()]);
         Self { file, unit, parts, members, documents: None, sources: [None; 2], zlib: ZlibSize::new() }
@@ -138,7 +138,7 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// A loss of all tokens and one of a program's own, or sizes of two compressors, do not compare.
+    /// A loss of all tokens and one that a program defines, or sizes by two compressors, are not comparable.
     fn check_sources(&mut self, number: usize, sources: [Option<usize>; 2]) -> Result<()> {
         if self.members.is_empty() {
             self.sources = sources;

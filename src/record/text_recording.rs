@@ -13,7 +13,7 @@ use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
 
-/// Bytes of a text read at once.
+/// Bytes of a text read in one piece.
 const BUFFER: usize = 256 << 10;
 /// How an archive starts.
 const ARCHIVE: &[u8] = b"PK";
@@ -39,14 +39,13 @@ enum Source {
 /// *An archive* (npz) has `offsets` \[sequence + 1\], where each sequence starts among all tokens, rising from 0 to
 /// their number, `log_probabilities` \[token\] and `member` \[sequence\]. It may have `log_probability_mean`,
 /// `log_probability_deviation` and `entropy` \[token\], `reference_log_probabilities` \[token\] or `reference_loss`
-/// \[sequence\], `zlib_bytes` \[sequence\], `neighbor_losses` \[sequence, neighbor\], `candidate_losses`
-/// \[sequence, candidate\] and `document` \[sequence\], whole numbers. Floats have 16, 32 or 64 bits. Arrays of tokens
-/// are read in pieces when they are asked for, so that an archive without compression may be larger than memory.
+/// \[sequence\], `zlib_bytes` \[sequence\], `neighbor_losses` \[sequence, neighbor\], `candidate_losses` \[sequence,
+/// candidate\] and `document` \[sequence\], whole numbers. Floats have 16, 32 or 64 bits. Arrays of tokens are read in
+/// pieces when they are asked for, so an archive without compression may be larger than memory.
 ///
 /// *Lines of JSON* have one object for each sequence with keys of the same names, but no offsets: lists of numbers, one
-/// number for `reference_loss` and `zlib_bytes`, true or false for `member`, any name for `document`. From `text`, where
-/// there is no `zlib_bytes`, comes the size of the compressed text. Every line has the same keys; others are not looked
-/// at.
+/// number for `reference_loss` and `zlib_bytes`, true or false for `member`, any name for `document`. Without
+/// `zlib_bytes`, the size of the compressed text comes from `text`. Every line has the same keys; others are ignored.
 ///
 /// *A Parquet table* has a row for each sequence and columns of the same names as the keys: lists of numbers, a number
 /// for `reference_loss` and `zlib_bytes`, truth values or 0 and 1 for `member`, names or whole numbers for `document`.
@@ -55,7 +54,8 @@ enum Source {
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
-/// index, line and key, or row and column, for anything but such sequences, members and non-members, of which no document has both.
+/// index, line and key, or row and column, for anything but such sequences of members and non-members, and for a
+/// document with both.
 pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<TextRecording> {
     let path = path.as_ref();
     let (mut reader, mut room) = (open(path)?, Room::new(memory));
@@ -101,7 +101,7 @@ impl TextRecording {
         }
     }
 
-    /// The names of arrays, columns or keys that are there and mean nothing here; of lines of JSON those of the first.
+    /// The names of arrays, columns or keys that are present but unused; for lines of JSON, those of the first.
     #[must_use]
     pub fn unused(&self) -> &[String] {
         match &self.0 {
@@ -110,7 +110,7 @@ impl TextRecording {
         }
     }
 
-    /// Whether `zlib_bytes` were computed from texts by this program's compressor, of which the sizes differ by some bytes
+    /// Whether `zlib_bytes` were computed from texts by this program's compressor, whose sizes differ by some bytes
     /// from those of other implementations of zlib.
     #[must_use]
     pub const fn compressed_here(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Files of recorded next tokens: where their arrays are, and whether they fit together.
+//! Files of recorded next tokens: the places of their arrays, and whether they fit together.
 
 use super::array_directory::ArrayDirectory;
 use super::budget::{MemoryBudget, Room};
@@ -22,21 +22,21 @@ const PLANTED: &str = "planted";
 const TRANSCRIPTS: &str = "transcripts";
 
 /// Opens a recording of next tokens: `logits`, `log_probabilities` or `probabilities` \[position, member, token\] in
-/// half, single or double precision, and where they are there the same of a public model, as `public_logits` and so on
-/// \[position, token\]; the same of models that were set aside, to stand in for a member, as `spare_logits` and so on
-/// \[position, spare, token\]; `tokens` \[position\], what was answered, or -1 at every position where that is not recorded;
-/// and planted sequences: `canary` \[position\], the sequence of which the position has a token in `tokens`, or -1 for
-/// an answer, and `planted` \[sequence\], the member that was trained on each; and what ensembles answered when the same
-/// positions were asked about again and again: `transcripts` \[position, ensemble, transcript\], tokens of the whole
-/// ensemble, and then of each neighbor.
+/// half, single or double precision, and the following, if present. The same for a public model, as `public_logits` and
+/// so on \[position, token\]; the same for reserve models that may replace a member, as `spare_logits` and so on
+/// \[position, spare, token\]; `tokens` \[position\], the answered tokens, or -1 at every position where none is
+/// recorded; for planted sequences `canary` \[position\], the sequence whose token is in `tokens` at the position, or
+/// -1 for an answer, and `planted` \[sequence\], the member that was trained on each; and, for repeated answers at the
+/// same positions, `transcripts` \[position, ensemble, transcript\], tokens of the whole ensemble and then of each
+/// neighbor.
 ///
 /// A table (.parquet) has a row for each position, with columns of these names: lists of models, each a list of tokens,
-/// a list of tokens of the public model, and whole numbers or nulls for `tokens` and `canary`; `planted` has in each row
-/// of a sequence the member that was trained on it, and `transcripts` lists of ensembles, each a list of tokens. A table
-/// is unpacked into `memory`.
+/// a list of tokens of the public model, and whole numbers or nulls for `tokens` and `canary`; `planted` has, in each
+/// row of a sequence, the member that was trained on it, and `transcripts` lists of ensembles, each a list of tokens. A
+/// table is unpacked into `memory`.
 ///
-/// Arrays lie in a file (.npz, or .safetensors, where numbers may be bfloat16), or as .npy files of these names in a
-/// folder; a single file (.npy) holds logits. What is not compressed is read position by position and may be larger than
+/// Arrays are in one file (.npz, or .safetensors, where numbers may be bfloat16), or in a folder as .npy files of these
+/// names; a single file (.npy) holds logits. Uncompressed arrays are read position by position and may be larger than
 /// memory; compressed arrays are unpacked into `memory`.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn read_tokens(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<Token
 struct Found {
     place: PathBuf,
     arrays: Vec<(&'static str, NpyArray)>,
-    /// What else is there, for messages.
+    /// Other names in the file, for messages.
     names: Vec<String>,
     traces: Vec<Trace>,
 }
@@ -125,12 +125,12 @@ fn archive(path: &Path, room: &mut Room) -> Result<Found> {
         arrays.extend(directory.array(name, room)?.map(|array| (name, array)));
     }
     let names = directory.names().to_vec();
-    // Checksums are held against the data before anything is made of these.
+    // The data are checked against their checksums before they are used.
     let trace = directory.checked()?;
     Ok(Found { place: path.into(), arrays, names, traces: vec![trace] })
 }
 
-/// The columns of a table. A member stands at every row of its planted sequence, and once in the recording.
+/// The columns of a table. A member is in every row of its planted sequence, and once in the recording.
 fn table(path: &Path, room: &mut Room) -> Result<Found> {
     let reader = open(path)?;
     let logits = |name, lists| Wanted { name, lists, kind: Kind::Floats };
@@ -190,7 +190,7 @@ impl Found {
         Some(self.arrays.swap_remove(index).1)
     }
 
-    /// The array of other models, in the form of the members; [`SOME`] stands for any length above 0.
+    /// The array of other models, in the form of the members; [`SOME`] means any length above 0.
     fn beside(
         &mut self,
         values: TokenValues,
@@ -257,7 +257,7 @@ impl Found {
     }
 }
 
-/// Checks the shape of what was answered again and again.
+/// Checks the shape of repeated answers.
 fn transcripts(array: NpyArray, positions: usize) -> Result<NpyArray> {
     let shape = array.shape();
     if shape.len() != 3 || shape[0] != positions || shape[1] < 2 {

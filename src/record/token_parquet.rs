@@ -7,7 +7,7 @@ use super::parquet::{Column, ParquetTable, Values};
 use crate::error::Result;
 use std::path::Path;
 
-/// A column that is looked for.
+/// A wanted column.
 pub(super) struct Wanted {
     pub(super) name: &'static str,
     /// How deep its lists are.
@@ -40,8 +40,8 @@ pub(super) struct Columns {
     pub(super) names: Vec<String>,
 }
 
-/// The columns of a table as arrays \[position, ...\] of as many axes as their lists are deep and one more; whole numbers
-/// that are null are -1.
+/// The columns of a table as arrays \[position, ...\] with one axis more than the depth of their lists; null whole
+/// numbers are -1.
 pub(super) fn read_columns(path: &Path, reader: &InputReader, wanted: &[Wanted], room: &mut Room) -> Result<Columns> {
     let names: Vec<&'static str> = wanted.iter().map(|one| one.name).collect();
     let table = ParquetTable::open(path, reader, &names)?;

@@ -11,7 +11,7 @@ use ndarray::{Array1, Array2, ArrayD, Ix1, Ix2};
 /// Sums of recorded probabilities may be off by this: half precision keeps three digits of a logarithm.
 const SLACK: f64 = 0.05;
 
-/// In which form next tokens are recorded.
+/// The form in which next tokens are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenValues {
     /// Logits, which count up to a constant.
@@ -53,12 +53,12 @@ impl TokenValues {
     }
 }
 
-/// What a position is for.
+/// The purpose of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenUse {
     /// The ensemble answered, with this token if it was recorded.
     Answer(Option<usize>),
-    /// The models were asked for a token of a planted sequence, and nothing was answered.
+    /// The models were asked for a token of a planted sequence; this is not an answer.
     Planted {
         /// The sequence.
         sequence: usize,
@@ -67,7 +67,7 @@ pub enum TokenUse {
     },
 }
 
-/// What an ensemble said at one position.
+/// What an ensemble answered at one position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedPosition {
     /// Logits \[member, token\].
@@ -103,7 +103,7 @@ impl std::fmt::Debug for TokenRecording {
 }
 
 impl TokenRecording {
-    /// The names of arrays and columns that are there and mean nothing here.
+    /// The names of arrays and columns that are present but unused.
     #[must_use]
     pub fn unused(&self) -> &[String] {
         &self.unused
@@ -139,13 +139,13 @@ impl TokenRecording {
         self.public.is_some()
     }
 
-    /// How many ensembles answered at all positions again and again, the whole one first, and how often each did.
+    /// How many ensembles answered at all positions repeatedly, the whole one first, and how often each did.
     #[must_use]
     pub fn transcripts(&self) -> Option<[usize; 2]> {
         self.transcripts.as_ref().map(|array| array.shape()).map(|shape| [shape[1], shape[2]])
     }
 
-    /// \[position\]: what it is for.
+    /// \[position\]: its purpose.
     #[must_use]
     pub fn uses(&self) -> &[TokenUse] {
         &self.uses
@@ -157,7 +157,7 @@ impl TokenRecording {
         self.uses.iter().filter(|used| matches!(used, TokenUse::Answer(_))).count()
     }
 
-    /// Whether it is recorded what the ensemble answered.
+    /// Whether the answers of the ensemble are recorded.
     #[must_use]
     pub fn has_answers(&self) -> bool {
         self.uses.iter().any(|used| matches!(used, TokenUse::Answer(Some(_))))
@@ -169,11 +169,12 @@ impl TokenRecording {
         &self.planted
     }
 
-    /// Reads one position. Threads may read different ones at once.
+    /// Reads one position. Threads may read different ones concurrently.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] with array and index for a number that is no logit,
-    /// for a model that gives no token, for probabilities that do not sum to 1, and for a number that is no token.
+    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] with array and index for a number that is not a
+    /// logit, for a model that gives no token, for probabilities that do not sum to 1, and for a number that is not a
+    /// token.
     ///
     /// # Panics
     /// If there is no such position.
@@ -222,8 +223,8 @@ impl TokenRecording {
         Ok(models)
     }
 
-    /// Hashes the files up to a position, for [`inputs`](Self::inputs). Ahead of the work on positions and beside it, it
-    /// costs less than after it: the system reads in order, and has them at hand when they are asked for.
+    /// Hashes the files up to a position, for [`inputs`](Self::inputs). Ahead of the work on positions and in parallel
+    /// with it, this costs less than afterwards: the system reads in order, and then has the data cached.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read.
@@ -265,8 +266,8 @@ impl RowFault {
 }
 
 impl TokenValues {
-    /// Rejects an array that cannot be read position by position, and probabilities of half precision, which are 0 where
-    /// a model still gives a token.
+    /// Rejects an array that cannot be read position by position, and probabilities of half precision, which are 0
+    /// although a model may still give a token.
     pub(super) fn check(self, array: &NpyArray) -> Result<()> {
         array.check_positions()?;
         if self == Self::Probabilities && array.is_half() {
@@ -281,7 +282,7 @@ impl TokenValues {
         if self == Self::Logits && largest_of(row).is_finite() {
             return Ok(());
         }
-        // One pass without branches; the place is looked for where there is something wrong.
+        // One pass without branches; the place is searched for only if something is wrong.
         let found = match self {
             Self::Logits => first_wrong(row, |value| !(value < f64::INFINITY), "a number below infinity"),
             Self::LogProbabilities => first_wrong(row, |value| !(value < 0.1), "the logarithm of a probability"),

@@ -168,7 +168,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Where a date stands in a value.
+/// The place of a date in a value.
 fn date(value: &Spanned<DeValue<'_>>) -> Option<usize> {
     match value.get_ref() {
         DeValue::Datetime(_) => Some(value.span().start),

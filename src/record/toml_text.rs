@@ -15,7 +15,7 @@ pub(super) struct TomlText<'a> {
 }
 
 impl<'a> TomlText<'a> {
-    /// What the bytes of a file say, in UTF-8; `what` stands for what they should hold.
+    /// The text in the bytes of a file, in UTF-8; `what` names the expected content.
     pub(super) fn of_bytes(file: &'a Path, bytes: &'a [u8], what: &str) -> Result<Self> {
         let text = utf8(file, bytes, what)?;
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(place, _)| place).collect();
@@ -32,7 +32,7 @@ impl<'a> TomlText<'a> {
         error.span().map_or_else(|| "whole file".into(), |span| format!("line {}", self.line(span.start)))
     }
 
-    /// The rejection of a file that is no TOML; `what` stands for what it should hold.
+    /// The rejection of a file that is not TOML; `what` names the expected content.
     pub(super) fn not_toml(&self, error: &toml::de::Error, what: &str) -> InputError {
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
         fault(self.file, self.place(error), message, what)

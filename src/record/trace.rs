@@ -1,4 +1,4 @@
-//! What a recording was read from: identity and checksums, through the descriptor that its data come from.
+//! The source of a recording: identity and checksums, through the descriptor that its data come from.
 
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::input_file::{Digested, InputFile, InputReader};
@@ -7,10 +7,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Bytes read at once.
+/// Bytes read in one piece.
 const PIECE: usize = 256 << 10;
 
-/// An array that lies uncompressed in an archive, with the checksum that the archive has of it.
+/// An array stored uncompressed in an archive, with the archive's checksum of it.
 #[derive(Debug)]
 pub(super) struct StoredArray {
     pub(super) name: String,
@@ -21,13 +21,13 @@ pub(super) struct StoredArray {
 
 /// A file of a recording.
 pub(super) enum Trace {
-    /// One of which everything has been read.
+    /// A file that was read completely.
     Read(InputFile),
-    /// One from which data will be read.
+    /// A file from which data will be read.
     Open {
         path: PathBuf,
         reader: InputReader,
-        /// Arrays that nobody has held against their checksums.
+        /// Arrays not yet checked against their checksums.
         arrays: Vec<StoredArray>,
         /// What was summed so far.
         summed: Mutex<Option<Box<Summed>>>,
@@ -41,7 +41,7 @@ impl Trace {
     }
 
     /// Sums the first bytes of a file, `done` of `all` of them, while they are read for other reasons: the system still
-    /// has them at hand, and another thread has time.
+    /// has them cached, and another thread has time.
     pub(super) fn follow(&self, done: usize, all: usize) -> Result<()> {
         let Self::Open { path, reader, arrays, summed, identity } = self else { return Ok(()) };
         if identity.get().is_some() || all == 0 {
@@ -52,7 +52,7 @@ impl Trace {
         summed.get_or_insert_with(|| Box::new(Summed::new(reader, arrays))).advance(path, arrays, until)
     }
 
-    /// Holds the arrays against their checksums: before any of their data are used, and in the same pass as the hash.
+    /// Checks the arrays against their checksums: before any of their data are used, and in the same pass as the hash.
     pub(super) fn check_sums(&self) -> Result<()> {
         match self {
             Self::Open { arrays, .. } if !arrays.is_empty() => self.identity().map(|_| ()),

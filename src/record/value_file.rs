@@ -11,7 +11,7 @@ use crate::error::Result;
 use std::io::Read;
 use std::path::Path;
 
-/// A file of real-valued outputs: where they came from, and those of each query in the order of the file.
+/// A file of real-valued outputs: their source, and those of each query in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueFile {
     /// The file.
@@ -20,7 +20,7 @@ pub struct ValueFile {
     pub queries: Vec<RecordedValues>,
 }
 
-/// Reads what [`read_counts`](super::read_counts) reads, where every output is a number, in any number of different
+/// Reads what [`read_counts`](super::read_counts) reads, if every output is a number, with any number of different
 /// values: raw outputs as CSV with columns `world,output[,query]`, or counts in any of their formats. Numbers are
 /// written as `0.5`, `-1e-3` or `inf`; `nan` is rejected.
 ///
@@ -45,7 +45,7 @@ pub fn read_value_file(path: impl AsRef<Path>) -> Result<ValueFile> {
     read(path, open(path)?)
 }
 
-/// Reads what [`read_value_file`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_value_file`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`read_value_file`].

@@ -16,7 +16,7 @@ pub(super) const NUMBER: &str = "a number, to be counted in bins";
 /// The outputs of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedValues {
-    /// The query's name; `None` where the file tells no queries apart.
+    /// The query's name; `None` if the file does not distinguish queries.
     pub query: Option<String>,
     /// Its outputs in both worlds, at least one in each.
     pub outputs: RealOutputs,
@@ -31,7 +31,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Takes an output; the text of what is wrong where it does not fit.
+    /// Takes an output; returns what is wrong if it does not fit.
     pub(super) fn take(
         &mut self,
         query: Option<&str>,
@@ -75,7 +75,7 @@ impl Values {
     }
 }
 
-/// A number that is not NaN; otherwise a hint, where one is known.
+/// A number that is not NaN; otherwise a hint, if one is known.
 pub(super) fn number(text: &str) -> std::result::Result<f64, Option<&'static str>> {
     match text.parse::<f64>() {
         Ok(value) if value.is_nan() => Err(Some("record a failed answer as a number that no other answer has")),

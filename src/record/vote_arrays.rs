@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::Adversary;
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, Axis};
 
-/// Bytes of a histogram in memory, with what stands beside it in a list of queries.
+/// Bytes of a histogram in memory, with its other fields in a list of queries.
 pub(super) const fn histogram_bytes(classes: u64) -> u64 {
     classes.saturating_mul(8).saturating_add(96)
 }
@@ -20,7 +20,7 @@ pub(super) fn histogram(votes: ArrayView1<'_, u16>, classes: usize) -> Vec<u64> 
     histogram
 }
 
-/// The true classes of the queries, where the file has them.
+/// The true classes of the queries, if the file has them.
 pub(super) fn labels(arrays: &mut ArrayFile, queries: usize, like: &str) -> Result<Option<Array1<u16>>> {
     if !arrays.has("query_label") {
         return Ok(None);
@@ -68,13 +68,13 @@ impl TwoWorlds {
         Ok(Self { votes, positions, changed, labels, classes })
     }
 
-    /// Counts so many histograms of each asked query, before they are made.
+    /// Counts the memory of this many histograms of each asked query, before they are made.
     pub(super) fn take(&self, arrays: &mut ArrayFile, kind: &str, each: usize) -> Result<()> {
         let histograms = (each as u64).saturating_mul(self.positions.len() as u64);
         arrays.take(&format!("{kind}_votes"), histograms, histogram_bytes(self.classes as u64))
     }
 
-    /// The true class of a query, where the file says it.
+    /// The true class of a query, if the file has it.
     pub(super) fn label(&self, position: usize) -> Option<usize> {
         self.labels.as_ref().map(|labels| usize::from(labels[position]))
     }

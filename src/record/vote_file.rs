@@ -36,7 +36,7 @@ impl VoteFile {
         Ok(Self { arrays: ArrayFile::open(path)? })
     }
 
-    /// The same file, all votes of which may take so much memory together; half of what is free otherwise.
+    /// Limits the memory of all votes together; without this call to half of the free memory.
     #[must_use]
     pub fn within(self, memory: MemoryBudget) -> Self {
         Self { arrays: self.arrays.within(memory) }
@@ -63,7 +63,7 @@ impl VoteFile {
     ///
     /// # Errors
     /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) for arrays whose lengths disagree, a
-    /// position that does not exist or comes twice, and a class of 10,000 or above.
+    /// position that does not exist or occurs twice, and a class of 10,000 or above.
     pub fn pate(&mut self, adversary: Adversary) -> Result<PateVotes> {
         pate_votes::read(&mut self.arrays, adversary)
     }
@@ -110,9 +110,9 @@ impl VoteFile {
 
     /// The votes on every query as they were cast, of one world: for accountants, whose costs depend on the votes.
     ///
-    /// Reads the first that is there of `pate_votes` and `capc_votes` of shape (instantiation, query, teacher), of
-    /// which one `instantiation`, counted from 0, is taken, `votes` of shape (query, teacher), all of them classes
-    /// counted from 0, and `histogram` of shape (query, class); optionally `query_label` of shape (query).
+    /// Reads the first array present among `pate_votes` and `capc_votes` of shape (instantiation, query, teacher), from
+    /// which one `instantiation`, counted from 0, is taken, `votes` of shape (query, teacher), all of these with
+    /// classes counted from 0, and `histogram` of shape (query, class); optionally `query_label` of shape (query).
     ///
     /// # Errors
     /// As [`VoteFile::pate`]; also [`Error::Input`](crate::Error::Input) when none of them is there or the
@@ -125,8 +125,8 @@ impl VoteFile {
     ///
     /// Arrays, of any integer dtype: `votes` and `votes_prime` of shape (query, teacher) holding classes counted from
     /// 0, or `histogram` and `histogram_prime` of shape (query, class) holding votes; optionally `query_label` of shape
-    /// (query), and `neighbor` of shape (query), the number of the neighboring dataset that a row of the second array is
-    /// of, where an adversary has another one for each query. Without it all rows are of one neighbor.
+    /// (query), and `neighbor` of shape (query), the number of the neighboring dataset of each row of the second array,
+    /// if an adversary has a different one for each query. Without it all rows are of one neighbor.
     ///
     /// # Errors
     /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when both forms or neither are there,
@@ -136,7 +136,7 @@ impl VoteFile {
     }
 }
 
-/// Opens a vote file that is in memory; `name` stands for the file in messages.
+/// Opens a vote file that is in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`VoteFile::open`].

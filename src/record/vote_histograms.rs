@@ -16,7 +16,7 @@ pub struct VoteHistograms {
     pub array: &'static str,
     /// Number of classes C.
     pub classes: usize,
-    /// How many instantiations the array holds; 1 where it has none.
+    /// How many instantiations the array holds; 1 if it has no such axis.
     pub instantiations: usize,
     /// The queries, in the order of the file; at least one.
     pub queries: Vec<RecordedQuery>,
@@ -25,13 +25,13 @@ pub struct VoteHistograms {
 /// The votes on one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedQuery {
-    /// Where the query stands in the array, counted from 0.
+    /// The place of the query in the array, counted from 0.
     pub position: usize,
-    /// Its true class, where the file says it.
+    /// Its true class, if the file has it.
     pub label: Option<usize>,
     /// Votes per class.
     pub histogram: VoteHistogram,
-    /// The class that each teacher or party voted for, where the array says it; otherwise empty.
+    /// The class that each teacher or party voted for, if the array has it; otherwise empty.
     #[serde(skip)]
     pub votes: Vec<u16>,
 }
@@ -122,7 +122,7 @@ mod tests {
         let two = of("votes", &array![[0u8, 0, 1], [1, 1, 0]], 0);
         let one = of("histogram", &array![[2i64, 1, 0, 0], [1, 2, 0, 0]], 0);
         assert_eq!((three.instantiations, &three.queries), (2, &two.queries));
-        // Counts alone do not say who voted for what.
+        // Counts alone do not show who voted for what.
         let counted = |query: &RecordedQuery| RecordedQuery { votes: Vec::new(), ..query.clone() };
         assert_eq!(two.queries[0].votes, [0, 0, 1]);
         let counted: Vec<RecordedQuery> = two.queries.iter().map(counted).collect();

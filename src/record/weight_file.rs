@@ -1,4 +1,4 @@
-//! Weights of networks whose training data had a property or not: an npz file.
+//! Weights of networks whose training data had a property or did not: an npz file.
 
 use super::array_file::ArrayFile;
 use super::budget::MemoryBudget;
@@ -14,20 +14,20 @@ use std::path::Path;
 pub struct RecordedNetworks {
     /// Weights \[network, parameter\], in the order that [`LayerWeights`] describes.
     pub weights: Array2<f32>,
-    /// The layers that they are those of.
+    /// The layers that the weights belong to.
     pub layers: Vec<LayerWeights>,
     /// Property value of each network, counted from 0.
     pub value: Array1<usize>,
     /// m: property values.
     pub values: usize,
-    /// What each network is for, if it is recorded.
+    /// The purpose of each network, if recorded.
     pub split: Option<Vec<NetworkSplit>>,
     /// Probabilities \[network, point, class\] that the networks answer at public points, if they are recorded.
     pub answers: Option<Array3<f32>>,
 }
 
 /// Reads the arrays `weights` \[network, parameter\], `layers` \[layer, 4\] (places, inputs, outputs, vectors) and
-/// `value` \[network\], and where they are there `split` \[network\] (0 for training, 1 for validation, 2 for test) and
+/// `value` \[network\], and, if present, `split` \[network\] (0 for training, 1 for validation, 2 for test) and
 /// `answers` \[network, point, class\] of probabilities; all may take `memory` together.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ const fn words(split: NetworkSplit) -> &'static str {
     }
 }
 
-/// At least two values, and of each at least three networks: one for each part.
+/// At least two values, and at least three networks of each: one for each part.
 fn check_values(arrays: &ArrayFile, value: &Array1<u16>, values: usize) -> Result<()> {
     if values < 2 {
         return Err(arrays.at("value", "one value", "at least 2 property values, counted from 0").into());

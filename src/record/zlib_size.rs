@@ -1,10 +1,10 @@
-//! How many bytes a text takes when zlib has compressed it.
+//! The size of a text in bytes after compression by zlib.
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 /// Compresses texts one by one, at zlib's default level; the compressor is made once.
 ///
-/// Implementations of zlib choose differently among equal ways to write a text, so that their sizes may differ by some
+/// Implementations of zlib choose differently among equal ways to write a text, so their sizes may differ by some
 /// bytes.
 pub(super) struct ZlibSize {
     compressor: Compress,
@@ -16,7 +16,7 @@ impl ZlibSize {
         Self { compressor: Compress::new(Compression::default(), true), buffer: vec![0; 64 << 10] }
     }
 
-    /// The bytes of a text with zlib's header and checksum; none where the compressor fails.
+    /// The bytes of a text with zlib's header and checksum; none if the compressor fails.
     pub(super) fn of(&mut self, text: &str) -> Option<u64> {
         self.compressor.reset();
         loop {

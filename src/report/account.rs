@@ -1,4 +1,4 @@
-//! How the answer of `leakbound account` reads.
+//! Presentation of the answer of `leakbound account`.
 
 mod figures;
 

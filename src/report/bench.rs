@@ -1,4 +1,4 @@
-//! How the answer of `leakbound bench` reads.
+//! Presentation of the answer of `leakbound bench`.
 
 use super::document::Render;
 use super::records::{Records, fields};
@@ -33,7 +33,7 @@ impl Render for BenchAnswer {
     }
 }
 
-/// A rate with four digits, in millions where there are as many.
+/// A rate with four digits, in millions if it is that large.
 pub(super) fn readable_rate(rate: f64) -> String {
     if rate >= 1e6 { format!("{} M", significant(rate / 1e6, 4)) } else { significant(rate, 4) }
 }

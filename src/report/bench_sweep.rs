@@ -1,4 +1,4 @@
-//! How the answer of `leakbound bench --sweep` reads.
+//! Presentation of the answer of `leakbound bench --sweep`.
 
 use super::bench::readable_rate;
 use super::document::Render;

@@ -7,7 +7,7 @@ use crate::bound::Validity;
 use crate::study::{EpsilonRow, short};
 use std::collections::HashMap;
 
-/// A logarithmic axis where values differ much.
+/// A logarithmic axis if values differ much.
 pub(super) fn axis(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Axis {
     let positive: Vec<f64> = values.filter(|value| *value > 0.0 && value.is_finite()).collect();
     let least = positive.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound calibrate` reads.
+//! Presentation of the answer of `leakbound calibrate`.
 
 use super::document::Render;
 use super::figure::Drawing;

@@ -1,4 +1,4 @@
-//! How plans of one-run audits read, and what is concluded from them.
+//! Presentation of plans of one-run audits, and of their conclusions.
 
 use super::document::Render;
 use super::figure::{Axis, Drawing, Row, RowSeries, Rows, SeriesKind};
@@ -95,7 +95,7 @@ impl Planned<'_> {
         Section::new("Plan").heading("").facts(facts)
     }
 
-    /// What was found, what was to be expected, what is claimed and what can be shown, on one axis.
+    /// The result, the forecast, the claim and the largest possible bound, on one axis.
     fn figure(&self, found: Option<f64>) -> Drawing {
         let forecast = self.forecast.map(|forecast| forecast.epsilon);
         let marks = [

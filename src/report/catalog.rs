@@ -1,11 +1,11 @@
-//! How the answer of `leakbound mechanisms` reads.
+//! Presentation of the answer of `leakbound mechanisms`.
 
 use super::document::Render;
 use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::study::{CatalogAnswer, MechanismEntry, ParameterEntry};
 
-/// The names, in brackets where one may be missing.
+/// The names; those that may be missing are in brackets.
 fn parameters(entry: &MechanismEntry) -> String {
     let one = |parameter: &ParameterEntry| {
         if parameter.required { parameter.name.to_owned() } else { format!("[{}]", parameter.name) }

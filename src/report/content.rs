@@ -1,11 +1,11 @@
-//! A result in parts that are ready to take a form.
+//! A result in parts, ready for presentation.
 
 use super::envelope::Envelope;
 use super::figure::Drawing;
 use super::section::Section;
 use crate::study::Claim;
 
-/// All that text and page are made from.
+/// Everything that text and page are made from.
 #[derive(Debug, Clone)]
 pub struct Content {
     /// The common part.
@@ -16,7 +16,7 @@ pub struct Content {
     pub sections: Vec<Section>,
     /// What was claimed, and whether it is refuted.
     pub claims: Vec<Claim>,
-    /// By what a refuted claim is refuted, where its number does not say it.
+    /// What a refuted claim is refuted by, if its number does not show it.
     pub refuted_by: Option<&'static str>,
     /// The figures of a page.
     pub figures: Vec<Drawing>,

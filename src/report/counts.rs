@@ -1,4 +1,4 @@
-//! How the answers of `leakbound audit counts` and `leakbound audit confusion` read.
+//! Presentation of the answers of `leakbound audit counts` and `leakbound audit confusion`.
 
 mod figures;
 

@@ -71,9 +71,9 @@ pub trait Document: Serialize {
     }
 }
 
-/// How an answer reads; with its envelope it is a [`Document`].
+/// Presentation of an answer; with its envelope it is a [`Document`].
 pub trait Render: Answer {
-    /// Headline, and lines below it; `title` says what was studied.
+    /// Headline, and lines below it; `title` names what was studied.
     fn title(&self, title: &str) -> String {
         title.to_owned()
     }
@@ -81,7 +81,7 @@ pub trait Render: Answer {
     /// The parts of the answer, without claims and warnings.
     fn sections(&self, form: Form) -> Vec<Section>;
 
-    /// By what its claims are refuted, where their numbers do not say it.
+    /// What its claims are refuted by, if their numbers do not show it.
     fn refuted_by(&self) -> Option<&'static str> {
         None
     }
@@ -119,8 +119,8 @@ impl<A: Render> Document for Answered<A> {
     }
 }
 
-/// Writes JSON without characters that rewrite a terminal or cannot stand in a page: as `\u009b`, which reads back the
-/// same. The writer of JSON hands over whole strings, and breaks lines outside of them only.
+/// Writes JSON with escapes such as `\u009b`, which reads back the same, for characters that rewrite a terminal or that
+/// a page cannot hold. The writer of JSON passes whole strings, and breaks lines only outside of them.
 struct Escaped<'a>(&'a mut dyn Write);
 
 impl Write for Escaped<'_> {

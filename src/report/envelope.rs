@@ -19,7 +19,7 @@ pub struct Envelope {
     pub inputs: Vec<InputFile>,
     /// Every option, defaults included.
     pub options: Value,
-    /// The seed, where random numbers were drawn.
+    /// The seed, if random numbers were drawn.
     pub seed: u64,
     /// Warnings.
     pub warnings: Vec<Warning>,

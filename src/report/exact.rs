@@ -1,4 +1,4 @@
-//! How the answer of `leakbound exact` reads.
+//! Presentation of the answer of `leakbound exact`.
 
 mod figures;
 mod values;
@@ -32,7 +32,7 @@ fn change_text(change: Option<Neighbor>) -> String {
     }
 }
 
-/// A histogram of as many classes.
+/// The first classes of a histogram.
 fn first_classes(histogram: &str) -> String {
     match histogram.match_indices(',').nth(MOST_OUTCOMES - 1) {
         None => histogram.to_owned(),
@@ -55,7 +55,7 @@ impl ExactAnswer {
         }
     }
 
-    /// A value; of bins, which are below what is released, the digits that are certain, rounded down.
+    /// A value; for bins, which give lower ends, the digits that are certain, rounded down.
     fn certain(&self, value: Number, at_most: Number) -> String {
         match self.binned {
             true => significant_below(value.0, certain_digits(value.0, at_most.0)),

@@ -1,4 +1,4 @@
-//! What the failure probability of a document is for.
+//! What the failure probability of a document covers.
 
 use crate::audit::FailurePer;
 use crate::study::{FailureNote, short, significant};

@@ -10,12 +10,12 @@ const GAP: usize = 3;
 /// What the line between header and rows is made of.
 pub(super) const RULE: char = '─';
 
-/// The text of a document in lines of at most so many columns of a terminal, of at least 20; unchanged without a width.
+/// The text of a document in lines of at most `width` columns of a terminal, at least 20; unchanged without a width.
 ///
 /// Nothing is left out. A table that is too wide is split into blocks of columns, one below the other. Every block
-/// begins with the key columns: the first column and those of words right after it, or the first alone where they would
-/// take more than half of the width. A cell that is wider than the room for its column goes on in the next line. All
-/// other lines are broken at spaces and go on two columns further to the right.
+/// begins with the key columns: the first column and those of words right after it, or the first alone if they would
+/// take more than half of the width. A cell that is wider than the room for its column continues in the next line. All
+/// other lines are broken at spaces and continue two columns further to the right.
 ///
 /// ```
 /// # use leakbound::report::fit;
@@ -65,7 +65,7 @@ fn wrap(line: &str, width: usize, fitted: &mut String) {
     }
 }
 
-/// A text in pieces of at most `first` columns and then at most `others`, broken after spaces where there are some.
+/// A text in pieces of at most `first` columns and then at most `others`, broken after spaces if there are any.
 fn pieces(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let (mut piece, mut used) = (String::new(), 0);
@@ -111,8 +111,8 @@ struct Column {
 impl Table {
     /// The table that begins with these lines, if one does: a header, a rule, and rows.
     ///
-    /// Columns are [`GAP`] spaces apart in every line, and no cell has as many in a row. A line in which the space
-    /// between two columns of the lines above is filled is no row.
+    /// Columns are [`GAP`] spaces apart in every line, and no cell has that many in a row. A line that fills the space
+    /// between two columns of the lines above is not a row.
     fn begins(lines: &[&str]) -> Option<Self> {
         let indented = |line: &str| line.starts_with("  ") && !line.trim().is_empty();
         let [header, rule, rows @ ..] = lines else { return None };
@@ -146,7 +146,7 @@ impl Table {
         let mut keys = (1 + words).min(self.columns.len() - 1);
         if room(&self.columns[..keys]) > most {
             keys = 1;
-            // Beside the widest of the others there may be room for more than half.
+            // Next to the widest of the others there may be room for more than half.
             let widest = self.columns[1..].iter().map(|column| column.width).max().unwrap_or(0);
             let most = (most - GAP).max((width - INDENT - GAP).saturating_sub(widest));
             self.columns[0].width = self.columns[0].width.min(most);
@@ -169,7 +169,7 @@ impl Table {
     }
 }
 
-/// Writes columns side by side, with an empty line before those that go on.
+/// Writes columns side by side, with an empty line before continued ones.
 fn write<'a>(columns: impl Iterator<Item = &'a Column>, goes_on: bool, fitted: &mut String) {
     let columns: Vec<&Column> = columns.collect();
     if goes_on {
@@ -233,7 +233,7 @@ fn places(line: &str) -> Vec<Place> {
     line.chars().map(place).collect()
 }
 
-/// Where there is text in a line: pieces that are at least [`GAP`] spaces apart.
+/// The places of text in a line: pieces that are at least [`GAP`] spaces apart.
 fn spans(line: &[Place]) -> Vec<(usize, usize)> {
     let mut spans: Vec<(usize, usize)> = Vec::new();
     for place in line.iter().filter(|place| place.character != ' ') {
@@ -246,7 +246,7 @@ fn spans(line: &[Place]) -> Vec<(usize, usize)> {
     spans
 }
 
-/// Where there is text in one of two lines or in both.
+/// The places of text in one of two lines or in both.
 fn common(one: &[(usize, usize)], other: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut all: Vec<(usize, usize)> = one.iter().chain(other).copied().collect();
     all.sort_unstable();

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound label-dp compare` reads.
+//! Presentation of the answer of `leakbound label-dp compare`.
 
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound label-dp memorization` reads.
+//! Presentation of the answer of `leakbound label-dp memorization`.
 
 use super::document::Render;
 use super::meaning;

@@ -33,7 +33,7 @@ pub(super) const fn kind(validity: Validity) -> SeriesKind {
     }
 }
 
-/// What a lower bound with this guarantee says.
+/// The meaning of a lower bound with this guarantee.
 const fn promise(validity: Validity) -> &'static str {
     match validity {
         Validity::FiniteSample => "holds for every number of samples, however small",
@@ -47,7 +47,7 @@ const fn promise(validity: Validity) -> &'static str {
     }
 }
 
-/// The meaning of lower bounds by so many methods.
+/// The meaning of lower bounds by this many methods.
 pub(super) fn lower_bounds(
     failure: &FailureNote,
     validities: impl Iterator<Item = Validity>,
@@ -103,7 +103,7 @@ pub(super) fn of_one_event(failure: Option<f64>, validities: impl Iterator<Item 
     failure.map_or_else(Vec::new, |failure| lower_bounds(&FailureNote::of_one_event(failure), validities, 1))
 }
 
-/// What many statements with failure probabilities of their own mean together.
+/// The joint meaning of many statements with separate failure probabilities.
 fn several(methods: usize, queries: usize) -> Option<String> {
     let several = match (methods > 1, queries > 1) {
         (true, true) => {
@@ -124,7 +124,7 @@ fn several(methods: usize, queries: usize) -> Option<String> {
 pub(super) const LIMIT: &str = "What this does not show: a small lower bound is no proof of privacy. It may be small because \
     the mechanism leaks little, because the samples are few, or because the adversary is weak.";
 
-/// What an upper bound says.
+/// The meaning of an upper bound.
 pub(super) const UPPER: &str = "An upper bound is what an accountant's theorem promises about one answer, whatever the samples \
     say. A data-dependent one depends on the votes and is not private itself.";
 

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound audit mechanism` reads.
+//! Presentation of the answer of `leakbound audit mechanism`.
 
 use super::document::Render;
 use super::meaning;

@@ -1,4 +1,4 @@
-//! How the answers of `leakbound membership` read.
+//! Presentation of the answers of `leakbound membership`.
 
 mod comparison;
 mod defenses;
@@ -31,7 +31,7 @@ const SELECTED: &str = "Top and most vulnerable samples are selected by the same
 
 #[ext]
 impl MembershipAnswer {
-    /// Whose limits hold at once.
+    /// Which limits hold simultaneously.
     fn limits(&self) -> String {
         let classes = self.levels.iter().any(|row| row.level == "class");
         let together = match (self.shared, classes) {

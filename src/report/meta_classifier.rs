@@ -1,4 +1,4 @@
-//! How the answer of `leakbound property meta-classifier` reads, and the document of the recipe that trains its networks.
+//! Presentation of the answer of `leakbound property meta-classifier`, and the document of its training recipe.
 
 use super::content::Content;
 use super::document::{Document, Render};
@@ -71,7 +71,7 @@ impl Render for MetaClassifierAnswer {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetaClassifierDocument {
-    /// What every recipe says.
+    /// The fields that every recipe has.
     #[serde(flatten)]
     pub recording: RecordingDocument,
     /// What was inferred.

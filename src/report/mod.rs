@@ -1,8 +1,8 @@
 //! Results as text, JSON, CSV and pages: what the command prints and writes.
 //!
-//! Every result is a plain struct that serializes to the documented JSON. How it reads, it says once: [`Section`]s of
-//! tables and notes, figures, and flat [`Records`]. One function makes the text of them, one the page, one CSV. The
-//! figures of pages, [`Curves`] and [`Rows`], serve other programs too.
+//! Every result is a plain struct that serializes to the documented JSON. Its presentation is defined once:
+//! [`Section`]s of tables and notes, figures, and flat [`Records`]. One function makes the text from them, one the
+//! page, one CSV. The figures of pages, [`Curves`] and [`Rows`], also serve other programs.
 
 mod account;
 mod accountants;

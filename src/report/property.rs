@@ -1,4 +1,4 @@
-//! How the answer of `leakbound property distance` reads.
+//! Presentation of the answer of `leakbound property distance`.
 
 use super::document::Render;
 use super::records::{Records, fields};

@@ -1,4 +1,4 @@
-//! The document of the recipes that train models and record what they answer.
+//! The document of the recipes that train models and record their answers.
 
 use super::content::Content;
 use super::document::Document;
@@ -47,7 +47,7 @@ pub struct RecordingDocument {
 }
 
 impl RecordingDocument {
-    /// Facts, what the recipe has to say of its own, and the recording.
+    /// Facts, the parts specific to the recipe, and the recording.
     pub(super) fn content_with(&self, own: impl IntoIterator<Item = Section>) -> Content {
         let trained = ("trained".to_owned(), self.networks.to_string());
         let facts = self.facts.iter().map(|fact| (fact.name.replace('-', " "), significant(fact.value.0, 4)));

@@ -6,7 +6,7 @@ use crate::study::Number;
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// A value of a flat table, with every digit; empty where there is nothing to say.
+/// A value of a flat table, with every digit; empty if there is none.
 #[derive(Debug, Clone)]
 pub struct Cell<'a>(Cow<'a, str>);
 
@@ -99,7 +99,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Rows that become [`Records`] column by column, so that name and value of a column stand in one place.
+/// Rows that become [`Records`] column by column, so that name and value of a column are in one place.
 pub struct RecordColumns<'a, R> {
     rows: Rows<'a, R>,
     columns: Vec<(&'static str, Value<'a, R>)>,

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound rerun` reads.
+//! Presentation of the answer of `leakbound rerun`.
 
 use super::document::Render;
 use super::records::Records;

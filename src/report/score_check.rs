@@ -1,4 +1,4 @@
-//! How the answer of `leakbound self-check audit scores` reads.
+//! Presentation of the answer of `leakbound self-check audit scores`.
 
 use super::document::Render;
 use super::records::{Records, fields};

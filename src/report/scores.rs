@@ -1,4 +1,4 @@
-//! How the answer of `leakbound audit scores` reads.
+//! Presentation of the answer of `leakbound audit scores`.
 
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
@@ -43,7 +43,7 @@ impl ScoresAnswer {
         epsilon.chain(mu).chain(implied).chain(self.delta.iter().map(|row| ("δ", row))).chain(renyi)
     }
 
-    /// Limits at so many thresholds, evenly, the ends included.
+    /// Limits at this many evenly spaced thresholds, the ends included.
     pub(crate) fn rates(&self, most: usize) -> Columns<&RatePoint> {
         let shown = self.rates.len().min(most);
         let place = |index| if shown < 2 { 0 } else { index * (self.rates.len() - 1) / (shown - 1) };
@@ -67,7 +67,7 @@ impl ScoresAnswer {
         }
     }
 
-    /// The outcome of the guesses; with the name of the scores where there are several sets.
+    /// The outcome of the guesses; with the name of the scores if there are several sets.
     pub(crate) fn one_run_words(&self, name: Option<&str>) -> Option<String> {
         let row = self.one_run.as_ref()?;
         Some(format!(

@@ -1,6 +1,6 @@
-//! The parts of a result, before they take a form: tables with a title and with what is said about them.
+//! The parts of a result, before presentation: tables with a title and notes.
 //!
-//! An answer says here what its parts are; text and page are each written once, from these.
+//! An answer defines its parts here; text and page are each written once, from these.
 
 use crate::study::{percent, short, significant, significant_above, significant_below};
 use std::fmt::Display;
@@ -36,7 +36,7 @@ pub(super) enum Body {
 }
 
 impl Section {
-    /// A part with this heading in text and on a page. A table without rows is left out, heading and notes too.
+    /// A part with this heading in text and on a page. A table without rows is left out, with its heading and notes.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         let title = title.into();
@@ -116,7 +116,7 @@ impl Table {
     }
 }
 
-/// Rows that become a [`Table`] column by column, so that name, alignment and cells of a column stand in one place.
+/// Rows that become a [`Table`] column by column, so that name, alignment and cells of a column are in one place.
 #[derive(Debug, Clone)]
 pub struct Columns<R> {
     rows: Vec<R>,
@@ -143,7 +143,7 @@ impl<R> Columns<R> {
         self.column(name.into(), false, &|row| value(row).to_string())
     }
 
-    /// Numbers with so many significant digits; where there is none the cell is empty.
+    /// Numbers with this many significant digits; the cell of a missing number is empty.
     #[must_use]
     pub fn number<N: Into<Option<f64>>>(self, name: impl Into<String>, digits: usize, value: impl Fn(&R) -> N) -> Self {
         self.exact(name, |row| value(row).into().map_or_else(String::new, |value| significant(value, digits)))
@@ -171,13 +171,13 @@ impl<R> Columns<R> {
         self.exact(name, |row| value(row).into().map_or_else(String::new, |bound| significant_above(bound, digits)))
     }
 
-    /// Numbers that a user gave, as short as they read back.
+    /// Numbers that a user gave, in the fewest digits that read back exactly.
     #[must_use]
     pub fn short(self, name: impl Into<String>, value: impl Fn(&R) -> f64) -> Self {
         self.column(name.into(), false, &|row| short(value(row)))
     }
 
-    /// Shares in percent; where there is none the cell is empty.
+    /// Shares in percent; the cell of a missing share is empty.
     #[must_use]
     pub fn percent<N: Into<Option<f64>>>(self, name: impl Into<String>, value: impl Fn(&R) -> N) -> Self {
         self.column(name.into(), false, &|row| value(row).into().map_or_else(String::new, percent))

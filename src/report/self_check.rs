@@ -1,4 +1,4 @@
-//! How the answer of `leakbound self-check` reads.
+//! Presentation of the answer of `leakbound self-check`.
 
 use super::document::Render;
 use super::records::{Records, fields};
@@ -54,7 +54,7 @@ impl Render for SelfCheckAnswer {
 
     fn records(&self) -> Records<'_> {
         let bounds = self.checks.iter().flat_map(|check| check.tightness.iter().map(move |row| (check, Some(row))));
-        // All of a check together has no quantity of its own.
+        // The row for a check as a whole has no quantity.
         Records::of(bounds.chain(self.together.iter().map(|check| (check, None))))
             .column("query", |row| &row.0.query)
             .column("case", |row| row.0.case.name())

@@ -1,4 +1,4 @@
-//! How the answers of `leakbound simulate` and `leakbound merge` read.
+//! Presentation of the answers of `leakbound simulate` and `leakbound merge`.
 
 use super::document::Render;
 use super::records::Records;
@@ -35,7 +35,7 @@ impl SimulateAnswer {
         )
     }
 
-    /// What the distribution of a query says about its counts.
+    /// What the distribution of a query shows about its counts.
     fn distribution_note(&self, index: usize) -> Option<String> {
         let distribution = self.distributions.get(index)?;
         let Some(pair) = &distribution.distributions else {
@@ -49,7 +49,7 @@ impl SimulateAnswer {
         ))
     }
 
-    /// The smallest p-value of all, corrected for their number: with many queries a small one is no surprise.
+    /// The smallest p-value of all, corrected for their number: with many queries a small one is not surprising.
     fn summary(&self) -> Option<String> {
         let pairs = self.distributions.iter().filter_map(|distribution| distribution.distributions.as_ref());
         let values: Vec<f64> = pairs.flat_map(|pair| [pair.p_value, pair.p_value_neighbor]).collect();

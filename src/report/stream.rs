@@ -1,4 +1,4 @@
-//! How the answer of `leakbound audit stream` reads.
+//! Presentation of the answer of `leakbound audit stream`.
 
 use super::document::Render;
 use super::meaning;

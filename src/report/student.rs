@@ -28,11 +28,11 @@ pub struct StudentRow {
     pub labels: u64,
     /// Their ratio.
     pub success_rate: f64,
-    /// The share of right labels.
+    /// The share of correct labels.
     pub label_accuracy: f64,
-    /// The share of test images, none of them public, of which the student predicts the class.
+    /// The share of test images, none of them public, whose class the student predicts.
     pub student_accuracy: f64,
-    /// Whether a query was turned away; otherwise the queries ran out.
+    /// Whether a query was refused; otherwise the queries ran out.
     pub exhausted: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct StudentRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentDocument {
-    /// What every recipe says.
+    /// The fields that every recipe has.
     #[serde(flatten)]
     pub recording: RecordingDocument,
     /// Run by run.

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound membership students` reads.
+//! Presentation of the answer of `leakbound membership students`.
 
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound run` reads.
+//! Presentation of the answer of `leakbound run`.
 
 use super::document::Render;
 use super::records::Records;

@@ -56,7 +56,7 @@ fn facts(facts: &[(String, String)]) -> String {
 fn claim(claim: &Claim, refuted_by: Option<&str>) -> String {
     let by = refuted_by.map_or_else(String::new, |by| format!(" by {by}"));
     let verdict = if claim.refuted { format!("REFUTED{by}") } else { "not refuted".into() };
-    // A test that bounds nothing has no number to show; a bound of 0 says as much.
+    // A test that bounds nothing has no number to show; a bound of 0 means the same.
     let shown = match claim.lower.0 {
         0.0 => "no lower bound above 0".into(),
         lower => format!("at least {}", significant_below(lower, 6)),

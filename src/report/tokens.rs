@@ -1,4 +1,4 @@
-//! How an audit of tokens reads.
+//! Presentation of an audit of tokens.
 
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};
@@ -359,7 +359,7 @@ fn of_orders(
     position.largest.iter().map(|largest| (position.position, position.token, *largest))
 }
 
-/// The model that stands in.
+/// The replacement model.
 fn of(replaced_by: Option<u64>) -> String {
     replaced_by.map_or_else(String::new, |spare| spare.to_string())
 }

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound verify` reads.
+//! Presentation of the answer of `leakbound verify`.
 
 use super::document::Render;
 use super::records::{Records, fields};
@@ -67,7 +67,7 @@ impl PropertyRow {
 }
 
 impl Render for VerifyAnswer {
-    /// `title` says which cases were tried.
+    /// `title` names the cases that were tried.
     fn title(&self, title: &str) -> String {
         format!("Verification of {}: {title}", one_line(&self.accountant))
     }

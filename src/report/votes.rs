@@ -1,4 +1,4 @@
-//! How the answer of `leakbound audit votes` reads.
+//! Presentation of the answer of `leakbound audit votes`.
 
 mod figures;
 mod values;

@@ -1,4 +1,4 @@
-//! Words of several answers, and lists: each value once, and cut where nobody would read on.
+//! Words of several answers, and lists: each value once, and cut to a readable length.
 
 use crate::study::{Decision, percent};
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::hash::Hash;
 /// Names shown before the rest is counted.
 const NAMES: usize = 12;
 
-/// Names in a line, at most a dozen: a set may have thousands of outcomes, all of which are in JSON.
+/// Names in a line, at most a dozen: a set may have thousands of outcomes, and JSON has them all.
 pub(super) fn listed(names: &[String]) -> String {
     let mut text = names.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     if names.len() > NAMES {
@@ -21,7 +21,7 @@ pub(super) fn rest(count: usize, shown: usize, what: &str) -> Option<String> {
     (count > shown).then(|| format!("({} more {what} in the JSON document)", count - shown))
 }
 
-/// What a table says about a published finding.
+/// What a table shows for a published finding.
 pub(super) const fn decided(decision: Decision) -> &'static str {
     match decision {
         Decision::Agrees => "AGREES",

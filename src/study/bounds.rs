@@ -15,7 +15,7 @@ pub enum Methods {
     Auto,
     /// All that apply.
     All,
-    /// These.
+    /// The named ones.
     Named(Vec<Method>),
 }
 
@@ -38,7 +38,7 @@ pub struct Bounds {
     pub delta: Delta,
     /// Which divergences.
     pub directions: Vec<Direction>,
-    /// The probability that any number of the answer is wrong that has a finite-sample guarantee.
+    /// The probability that any number with a finite-sample guarantee in the answer is wrong.
     pub failure_probability: FailureProbability,
     /// Whether it is for the whole answer, or for each method on each query.
     pub failure_per: FailurePer,

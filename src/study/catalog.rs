@@ -1,5 +1,5 @@
-//! What the registries say of themselves: mechanisms, the theorems that bound what they release, and the methods that
-//! bound it from counts.
+//! The contents of the registries: mechanisms, the theorems that bound their leakage, and the methods that bound it
+//! from counts.
 
 use super::Study;
 use super::progress::Progress;
@@ -28,7 +28,7 @@ pub struct CatalogStudy;
 pub struct ParameterEntry {
     /// Its name in the text form and in JSON.
     pub name: &'static str,
-    /// What it is.
+    /// What the parameter is.
     pub role: Role,
     /// Whether it must be given; otherwise the mechanism has a value for it.
     pub required: bool,
@@ -40,15 +40,15 @@ pub struct ParameterEntry {
 pub struct MechanismEntry {
     /// Its name in the text form and in JSON.
     pub name: &'static str,
-    /// What an output of it is.
+    /// What an output is.
     pub releases: &'static str,
     /// Its parameters, in the order in which they are written.
     pub parameters: Vec<ParameterEntry>,
-    /// What its data are.
+    /// What the data are.
     pub data: &'static str,
     /// What makes data neighbors.
     pub neighbors: &'static str,
-    /// A text form of it.
+    /// An example of its text form.
     pub example: &'static str,
     /// The theorems that bound an output of it.
     pub theorems: &'static [&'static Statement],
@@ -58,11 +58,11 @@ pub struct MechanismEntry {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CatalogAnswer {
-    /// All mechanisms that release something, but for those of tokens.
+    /// All mechanisms that release something, except those on tokens.
     pub mechanisms: Vec<MechanismEntry>,
     /// Mechanisms by which an ensemble of language models answers with a token.
     pub token_mechanisms: Vec<MechanismEntry>,
-    /// The theorems of no mechanism.
+    /// Theorems that belong to no mechanism.
     pub other_theorems: &'static [&'static Statement],
     /// The methods that bound leakage from counts.
     pub methods: Vec<DescribedMethod>,

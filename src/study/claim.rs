@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct Claim {
     /// The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`.
     pub claim: String,
-    /// The largest lower bound of the claimed quantity; of an exact value the lower end, rounded down by its error.
+    /// The largest lower bound of the claimed quantity; for an exact value its lower end, rounded down by its error.
     pub lower: Number,
     /// Which query gave it.
     pub query: String,
@@ -35,19 +35,19 @@ pub(crate) enum Quantity {
     Mu,
 }
 
-/// What the author of a mechanism claims of one answer.
+/// What the author of a mechanism claims about one answer.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
-    /// It is (ε, δ)-differentially private.
+    /// The answer is (ε, δ)-differentially private.
     pub epsilon: Option<(Epsilon, Delta)>,
-    /// Its Rényi divergence of an order is at most a value.
+    /// Its Rényi divergence of this order is at most this value.
     pub rdp: Vec<(Order, Claimed)>,
-    /// It is μ-GDP.
+    /// The answer is μ-GDP.
     pub mu: Option<Claimed>,
 }
 
 impl Claim {
-    /// A claim against what the claimed quantity is at least. No other comparison refutes by a number.
+    /// Compares a claim with a lower bound of the claimed quantity. No other comparison refutes by a number.
     pub(crate) fn tested(
         (claim, claimed): (String, Claimed),
         (query, lower): (String, AtLeast),

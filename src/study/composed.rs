@@ -1,4 +1,4 @@
-//! All queries together: sums of lower bounds where divergences add, the largest query everywhere.
+//! All queries together: sums of lower bounds if divergences add, and otherwise the largest query.
 
 use super::bounds::Bounds;
 use super::claim::with_requested;
@@ -20,9 +20,9 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
-    /// A theorem stands behind it.
+    /// A theorem supports it.
     Bound,
-    /// It compares, and proves nothing about the whole sequence.
+    /// It serves for comparison, and proves nothing about the whole sequence.
     Illustrative,
 }
 
@@ -51,7 +51,7 @@ pub struct ComposedEpsilon {
     pub epsilon: Number,
     /// The order that gives it.
     pub order: f64,
-    /// What it is: a lower RDP curve converts to nothing but an illustration.
+    /// What this ε is: converted from a lower RDP curve, it is only an illustration.
     pub meaning: Meaning,
 }
 
@@ -69,7 +69,7 @@ pub struct ComposedCurve {
     pub values: Vec<Number>,
     /// What the values are.
     pub meaning: Meaning,
-    /// Converted.
+    /// The curve converted to ε at δ.
     pub epsilon: ComposedEpsilon,
 }
 
@@ -85,7 +85,7 @@ pub struct ComposedSection {
     pub queries: u64,
     /// What the sum of the lower bounds is.
     pub meaning: Meaning,
-    /// Why.
+    /// The reason for this meaning.
     pub reason: &'static str,
     /// Orders of the curves.
     pub orders: Vec<f64>,
@@ -99,7 +99,7 @@ const PRODUCT: &str = "the outputs are independent under both datasets, so diver
 const DEPENDENT: &str = "teachers trained once make the answers dependent, and a sum can overstate what they leak \
                          together; the largest single query bounds it";
 
-/// What a sum of lower bounds is in this mode, and why; None where nothing is composed.
+/// What a sum of lower bounds is in this mode, and why; None if nothing is composed.
 pub(crate) const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)> {
     match mode {
         Composition::Independent => Some((Meaning::Bound, PRODUCT)),
@@ -108,7 +108,7 @@ pub(crate) const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)
     }
 }
 
-/// The counts of one query, and what was known of it before.
+/// The counts of one query, and its prior guide.
 pub(crate) struct Observed<'a> {
     counts: &'a PairedCounts,
     guide: &'a Guide,
@@ -120,7 +120,7 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// The evidence of all queries at once.
+/// The evidence of all queries together.
 pub(crate) struct LowerCurves<'a> {
     answers: &'a [Observed<'a>],
     evidence: Vec<Evidence>,
@@ -144,8 +144,8 @@ impl<'a> LowerCurves<'a> {
         Ok(Self { answers, evidence, times, bounds, budget })
     }
 
-    /// `lower-sum`, and `lower-joint` where divergences add and all queries have a guess, or `lower-largest-query`
-    /// where they do not, in the directions of the bounds.
+    /// `lower-sum`, and `lower-joint` if divergences add and all queries have a guess, or `lower-largest-query` if they
+    /// do not, in the directions of the bounds.
     pub(crate) fn curves(&self, meaning: Meaning, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
         // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
         let few = lower_orders(&self.bounds.orders);
@@ -174,9 +174,9 @@ impl<'a> LowerCurves<'a> {
         Ok(found)
     }
 
-    /// The joint bound of all queries at the requested orders, among which and the directions the failure probability
-    /// is divided: nothing in a direction that is not requested. None for a single query, or one of which nothing was
-    /// known.
+    /// The joint bound of all queries at the requested orders. The failure probability is divided among the orders and
+    /// directions; nothing is spent on a direction that was not requested. None for a single query, or if nothing was
+    /// known of one.
     fn joint(&self) -> Result<Option<[Vec<f64>; 2]>> {
         let query = |answer: &Observed<'a>| {
             let pair = answer.guide.pair()?;
@@ -203,7 +203,7 @@ fn lower_orders(requested: &[Order]) -> Vec<Order> {
     with_requested(grid.into_iter().filter_map(|order| Order::new(order).ok()).collect(), requested)
 }
 
-/// The largest value at an order that is not above: D_α never falls in α.
+/// The largest value at an order not above the given one: D_α never decreases in α.
 fn rising(orders: &[Order], values: &[f64], order: Order) -> f64 {
     orders
         .iter()
@@ -219,7 +219,7 @@ pub(crate) fn orders(requested: &[Order]) -> Vec<Order> {
 }
 
 /// A curve in the directions of the bounds, each with the ε at δ of both directions: differential privacy is about
-/// both, so the larger one is the ε of the sequence. `meaning` is that of the curve, then that of ε.
+/// both, so the larger one is the ε of the sequence. `meaning` has the meaning of the curve, then that of ε.
 pub(crate) fn curves(
     (name, kind): (&'static str, CurveKind),
     orders: &[Order],

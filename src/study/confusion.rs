@@ -12,7 +12,7 @@ use crate::model::Composition;
 use crate::quantity::Epsilon;
 use serde::Serialize;
 
-/// What do the answers of an attack prove whose positive answer means member?
+/// What do the answers of an attack prove if a positive answer means member?
 ///
 /// Two outcomes and one declared output set: P is the world of members, and the positive answer is more likely under P.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct ConfusionStudy {
     pub true_negatives: u64,
     /// What is bounded, and how.
     pub bounds: Bounds,
-    /// Values of ε at which δ is bounded; then the trade-off is too.
+    /// Values of ε at which δ is bounded; if there are any, the trade-off is also bounded.
     pub epsilons: Vec<Epsilon>,
     /// Whether μ and the trade-off curve are bounded.
     pub trade_off: bool,
@@ -73,7 +73,7 @@ impl Study for ConfusionStudy {
     }
 }
 
-/// Bounds of a declared direction are 0 where the attack answers the other way round, which may be a slip.
+/// Bounds of a declared direction are 0 if the attack answers in reverse, which may be a slip.
 fn contradicted(query: &CountedQuery) -> Vec<Warning> {
     let rate = |counts: &[u64]| counts[0] as f64 / (counts[0] + counts[1]) as f64;
     let (members, others) = (rate(query.counts.counts()), rate(query.counts.counts_neighbor()));

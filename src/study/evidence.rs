@@ -1,4 +1,4 @@
-//! Lower bounds of one query that hold at once, for claims and composition.
+//! Simultaneous lower bounds of one query, for claims and composition.
 
 use super::claim::{Claim, Claims, Quantity};
 use crate::audit::{BoundEvent, FailureBudget, Guide, Method, Rectangle, Region, rectangles};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::quantity::{FailureProbability, Order};
 
 impl Claims {
-    /// Tests every claim on evidence of named queries that holds at once, except with the failure probability.
+    /// Tests every claim on evidence of named queries that holds simultaneously, except with the failure probability.
     pub(crate) fn test_queries<'a>(
         &self,
         queries: impl Iterator<Item = (&'a str, &'a PairedCounts, &'a Guide)>,
@@ -44,8 +44,8 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// The events that the evidence is read from: where there is a guess of the distributions, Rényi divergences are
-    /// bounded by the region of the k-cut; everything else by the output sets.
+    /// The events that the evidence is read from: given a guess of the distributions, Rényi divergences are bounded by
+    /// the region of the k-cut; everything else is bounded by the output sets.
     pub(crate) fn events(self, guide: &Guide) -> &'static [BoundEvent] {
         match (guide.reference(), self) {
             (Some(_), Self::Renyi) => &[BoundEvent::Of(Method::KCutRegion)],
@@ -55,7 +55,7 @@ impl Wanted {
     }
 }
 
-/// What is known of one query: all of it holds at once, unless one of its events fails.
+/// What is known of one query: all of it holds simultaneously, unless one of its events fails.
 pub(crate) struct Evidence {
     rectangles: Vec<Rectangle>,
     region: Option<Region>,
@@ -72,7 +72,7 @@ impl Evidence {
         Ok(Self { rectangles, region })
     }
 
-    /// The evidence of named queries, all of which holds at once.
+    /// The evidence of named queries, which holds simultaneously.
     pub(crate) fn of_all<'a>(
         queries: impl Iterator<Item = (&'a str, &'a PairedCounts, &'a Guide)>,
         budget: &FailureBudget,

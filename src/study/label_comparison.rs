@@ -14,10 +14,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Accuracies this close are the same utility.
 const SAME_UTILITY: f64 = 0.02;
-/// By how much FixMatch is to be better than its labels alone.
+/// By how much FixMatch should improve on its labels alone.
 const GAIN: f64 = 0.05;
 
-/// How accurate are models with private labels, what is claimed about them, and what do labels that they memorized show?
+/// How accurate are models with private labels, what is claimed, and what do memorized labels show?
 ///
 /// # References
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", sections 6 and 7, tables 1 and
@@ -56,7 +56,7 @@ pub struct BandedAccuracy {
     pub band: Option<[f64; 2]>,
 }
 
-/// The mean gain of accuracy over models, each held against the network that has its labels.
+/// The mean gain of accuracy over models, each compared with the network trained on its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BandedGain {
@@ -78,7 +78,7 @@ pub struct LabelMechanismRow {
     pub accuracy: BandedAccuracy,
     /// That of networks with the same labels and no other images.
     pub supervised: Option<BandedAccuracy>,
-    /// How much more accurate models are than the latter.
+    /// How much more accurate models are than those networks.
     pub gain: Option<BandedGain>,
     /// The ε that is claimed.
     pub epsilon: Number,
@@ -86,7 +86,7 @@ pub struct LabelMechanismRow {
     pub delta: f64,
     /// Canaries.
     pub canaries: u64,
-    /// The lower bound of ε at this δ that holds.
+    /// The lower bound of ε at this δ, which holds.
     pub epsilon_lower: Number,
     /// The interval of ε as published, a heuristic.
     pub published: [Number; 2],
@@ -103,26 +103,26 @@ pub enum LabelFinding {
     StagesBeforeResponse,
     /// ALIBI shows more of its labels than PATE-FM of the same accuracy (Malek Esmaeili et al., table 1).
     AlibiShowsMore,
-    /// A student of PATE-FM is more accurate than a network with its labels alone, here by 5 % of the images: decided by
+    /// A student of PATE-FM is more accurate than a network with its labels alone, here by 5% of the images: decided by
     /// the band of the gain.
     UnlabeledImagesHelp,
 }
 
-/// A finding held against two recordings.
+/// A finding compared with two recordings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabelFindingRow {
     /// The finding.
     pub finding: LabelFinding,
-    /// What is to be larger.
+    /// What should be larger.
     pub larger: String,
     /// Its band.
     pub larger_band: [Number; 2],
-    /// What is to be smaller.
+    /// What should be smaller.
     pub smaller: String,
     /// Its band.
     pub smaller_band: [Number; 2],
-    /// What the bands say.
+    /// What the bands show.
     pub decision: Decision,
 }
 
@@ -132,7 +132,7 @@ pub struct LabelFindingRow {
 pub struct LabelComparisonAnswer {
     /// A row for each recording.
     pub mechanisms: Vec<LabelMechanismRow>,
-    /// Published findings that the recordings can speak of.
+    /// Published findings that the recordings can decide.
     pub findings: Vec<LabelFindingRow>,
     /// The claims of the recordings.
     pub claims: Vec<Claim>,
@@ -141,7 +141,7 @@ pub struct LabelComparisonAnswer {
     /// The seed of the splits.
     #[serde(skip)]
     pub seed: u64,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -227,7 +227,7 @@ impl LabelComparisonStudy {
         self.failure_probability.split(self.recordings.len())
     }
 
-    /// What is claimed for one model holds of all models together about each canary.
+    /// A claim about one model is a claim about all models together, for each canary.
     fn claim(&self, studied: &StudiedLabels, row: &LabelMechanismRow) -> Option<Claim> {
         let (epsilon, delta): (Epsilon, Delta) = (studied.recording.epsilon, studied.recording.delta);
         (epsilon != Epsilon::INFINITE).then(|| {
@@ -247,7 +247,7 @@ impl BandedAccuracy {
         Some(Self { models: spread.models, mean: spread.mean, band })
     }
 
-    /// The band; of one model everything.
+    /// The band; for one model, everything.
     fn band(&self) -> [f64; 2] {
         self.band.unwrap_or([f64::NEG_INFINITY, f64::INFINITY])
     }
@@ -258,7 +258,7 @@ impl BandedAccuracy {
 }
 
 impl BandedGain {
-    /// As [`BandedAccuracy::of`], of differences.
+    /// As [`BandedAccuracy::of`], for differences.
     fn of(differences: &[f64], failure: FailureProbability) -> Option<Self> {
         let spread = AccuracySpread::of(differences)?;
         Some(Self { mean: spread.mean, band: band_of_mean(spread, failure) })
@@ -283,7 +283,7 @@ impl LabelMechanismRow {
     }
 }
 
-/// All findings that these recordings can speak of.
+/// All findings that these recordings can decide.
 fn findings(rows: &[LabelMechanismRow]) -> Vec<LabelFindingRow> {
     let of = |family: LabelFamily| rows.iter().filter(move |row| row.family == family);
     let mut all = Vec::new();
@@ -310,7 +310,7 @@ fn findings(rows: &[LabelMechanismRow]) -> Vec<LabelFindingRow> {
             all.push(finding_row(LabelFinding::AlibiShowsMore, memorized(alibi), memorized(student)));
         }
         if let Some(gain) = student.gain {
-            // One model says nothing.
+            // One model shows nothing.
             let band = gain.band.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
             let gained = (format!("gain of {}", student.name), band);
             all.push(finding_row(LabelFinding::UnlabeledImagesHelp, gained, ("margin".into(), [GAIN; 2])));

@@ -10,7 +10,7 @@ use crate::label_dp::{AntipodesInterval, LabelCanaries, LabelThreshold, audit_la
 use crate::quantity::{Delta, Epsilon, FailureProbability};
 use serde::Serialize;
 
-/// The published interval is one of 95 %.
+/// The published interval is a 95% interval.
 const NOMINAL: f64 = 0.05;
 
 /// What do answers on canaries with wrong labels prove about label privacy?
@@ -36,7 +36,7 @@ const NOMINAL: f64 = 0.05;
 pub struct LabelStudy {
     /// The answers on canaries, with their wrong labels.
     pub canaries: LabelCanaries,
-    /// From which confidence on the attack guesses.
+    /// The confidence from which the attack guesses.
     pub threshold: LabelThreshold,
     /// δ of the ε bound.
     pub delta: Delta,
@@ -48,23 +48,23 @@ pub struct LabelStudy {
     pub seed: u64,
 }
 
-/// What the canaries say about ε.
+/// What the canaries show about ε.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabelBoundRow {
     /// `label-guesses` or `antipodes`.
     pub method: &'static str,
-    /// How the confidence threshold came about.
+    /// How the confidence threshold was chosen.
     pub selection: &'static str,
-    /// From this confidence on the attack guesses; absent where no threshold gave anything.
+    /// The attack guesses from this confidence on; absent if no threshold gave anything.
     pub threshold: Option<f64>,
     /// δ.
     pub delta: f64,
-    /// Canaries that the bound is about.
+    /// Canaries that the bound concerns.
     pub canaries: u64,
-    /// Guesses made of them, where each is about one pair of labels.
+    /// Guesses about them, if each is about one pair of labels.
     pub guesses: Option<u64>,
-    /// Right ones.
+    /// Correct guesses.
     pub right: Option<u64>,
     /// The lower bound of ε, or lower end of an interval.
     pub epsilon_lower: Number,
@@ -88,7 +88,7 @@ pub struct LabelAnswer {
     pub epsilon: Vec<LabelBoundRow>,
     /// Claims tested.
     pub claims: Vec<Claim>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

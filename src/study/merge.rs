@@ -9,7 +9,7 @@ use crate::record::{SimulatedFile, merge_simulated};
 /// What do the parts of a simulation count together?
 #[derive(Debug, Clone)]
 pub struct MergeStudy {
-    /// At least one part, each with blocks of its own.
+    /// At least one part, each with its own blocks.
     pub parts: Vec<SimulatedFile>,
     /// Whether blocks may be missing.
     pub partial: bool,
@@ -19,7 +19,7 @@ impl Study for MergeStudy {
     type Answer = SimulateAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no part; [`Error::Input`], with the name of the part, for parts that do not fit together
+    /// [`Error::Length`] without parts; [`Error::Input`], with the name of the part, for parts that do not fit together
     /// and for missing blocks.
     fn run(&self, _: &Progress<'_>) -> Result<SimulateAnswer> {
         let merged = merge_simulated(&self.parts)?;

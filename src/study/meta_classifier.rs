@@ -12,8 +12,8 @@ use serde::Serialize;
 
 /// How often is the value of a property of a network's training data inferred, and which attack infers more?
 ///
-/// All attacks are measured on the same networks, of which none took part in their making. The intervals hold together:
-/// the failure probability is split among the attacks.
+/// All attacks are measured on the same networks, and no attack was built with any of them. The intervals hold
+/// together: the failure probability is split among the attacks.
 ///
 /// ```
 /// # use leakbound::property::PropertyAttack;
@@ -40,7 +40,7 @@ pub struct MetaClassifierStudy {
     pub truths: Vec<usize>,
     /// What attacks inferred.
     pub inferred: Vec<InferredValues>,
-    /// Answers, with which the attack by distance is made as well.
+    /// Answers, which add the attack by distance.
     pub answers: Option<TargetAnswers>,
     /// Failure probability of all intervals together.
     pub failure_probability: FailureProbability,
@@ -124,7 +124,7 @@ pub struct MetaClassifierAnswer {
     pub permutations: usize,
     /// The value of each attacked network.
     pub truths: Vec<usize>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -143,8 +143,8 @@ impl Study for MetaClassifierStudy {
     type Answer = MetaClassifierAnswer;
 
     /// # Errors
-    /// [`Error::Length`] without attacks or for another number of inferred values than networks, [`Error::Domain`] for a
-    /// value that is none of the property's, and those of [`property_distance`].
+    /// [`Error::Length`] without attacks or for another number of inferred values than networks, [`Error::Domain`] for
+    /// a value that the property does not have, and those of [`property_distance`].
     fn run(&self, progress: &Progress<'_>) -> Result<MetaClassifierAnswer> {
         let mut inferred = self.inferred.clone();
         if let Some(answers) = &self.answers {

@@ -1,10 +1,10 @@
 //! Questions and their answers: each study is a typed request with its defaults that is run to a typed result.
 //!
 //! A [`Study`] holds everything that its answer depends on. Its [`Answer`] serializes to the documented JSON and
-//! carries its claims and warnings; composition, claims and checks that no two figures of an answer exclude each other
-//! belong to the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
+//! carries its claims and warnings; composition, claims and checks that no two figures of an answer contradict each
+//! other belong to the study, so that the command, Python and Rust programs get the same numbers and the same caveats.
 
-/// An answer that has claims, warnings or a seed as fields of these names: the schema, and which of them there are.
+/// Implements `Answer` for a type with its schema and those of the fields `claims`, `warnings` and `seed` that it has.
 macro_rules! answer {
     (@claims $self:ident $claims:expr) => {
         fn claims(&$self) -> &[$crate::study::Claim] {
@@ -164,7 +164,7 @@ pub trait Study {
     /// Does the work.
     ///
     /// # Errors
-    /// Those of the study; [`Error::Interrupted`](crate::Error::Interrupted) where the progress callback breaks off.
+    /// Those of the study; [`Error::Interrupted`](crate::Error::Interrupted) if the progress callback breaks off.
     fn run(&self, progress: &Progress<'_>) -> Result<Self::Answer>;
 }
 
@@ -173,7 +173,7 @@ pub trait Answer: Serialize {
     /// The name of its JSON schema, `leakbound.<study>/<version>`.
     const SCHEMA: &'static str;
 
-    /// The name of the JSON schema of this answer, where studies with different schemas share an answer type.
+    /// The name of the JSON schema of this answer, if studies with different schemas share an answer type.
     fn schema(&self) -> &'static str {
         Self::SCHEMA
     }
@@ -183,12 +183,12 @@ pub trait Answer: Serialize {
         &[]
     }
 
-    /// What a reader must know beside the numbers.
+    /// What a reader must know besides the numbers.
     fn warnings(&self) -> &[Warning] {
         &[]
     }
 
-    /// The seed of its random numbers, where it is not the one of the command line.
+    /// The seed of its random numbers, if it is not that of the command line.
     fn seed(&self) -> Option<u64> {
         None
     }
@@ -210,7 +210,7 @@ pub enum Verdict {
     Broken(String),
 }
 
-/// Something that a reader must know beside the numbers.
+/// Something that a reader must know besides the numbers.
 ///
 /// An enum of cases would hide the measured number, so the message carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -42,7 +42,7 @@ impl Number {
     }
 }
 
-/// A number with so many significant digits, in powers of ten where it is small or large.
+/// A number with this many significant digits, in powers of ten if it is small or large.
 ///
 /// ```
 /// # use leakbound::study::significant;
@@ -107,7 +107,7 @@ pub fn significant_above(value: f64, digits: usize) -> String {
     significant(digits_above(value * (1.0 - IN_DOUBLES.copysign(value)), digits), digits)
 }
 
-/// The digits on which both ends of a value agree; few where they agree on less or an end is not known, as of a lower end
+/// The digits on which both ends of a value agree; few if they agree on fewer or an end is unknown, as with a lower end
 /// that is rounded down.
 ///
 /// ```
@@ -126,7 +126,7 @@ pub fn certain_digits(at_least: f64, at_most: f64) -> usize {
     if share.is_finite() { share.floor().clamp(FEW, MOST) as usize } else { FEW as usize }
 }
 
-/// A number given by a user, as short as it reads back: powers of ten where it is small or large.
+/// A number given by a user, in the fewest digits that read back exactly: in powers of ten if it is small or large.
 ///
 /// ```
 /// # use leakbound::study::short;

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Progress of one phase of a study, which ends with `done == all` unless less was to do; a study may have several
-/// phases, or none where it is quick. A step may be repeated while nothing is done, so that work that waits can be
-/// ended.
+/// phases, or none if it is quick. A step may be repeated without progress, so that waiting work can be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Units of work done in this phase.
@@ -72,26 +71,26 @@ impl<'a> Meter<'a> {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// So many units are done in all, as one of several threads sees it.
+    /// Records that this many units are done in all, as seen by one of several threads.
     pub(super) fn reach(&self, done: u64) -> ControlFlow<()> {
         let done = self.done.fetch_max(done, Ordering::Relaxed).max(done);
         self.tell(done)
     }
 
-    /// So many more units are done of work that goes through all units several times, each time a phase.
+    /// Records this many more units of work that passes over all units several times, each pass a phase.
     pub(super) fn add_in_passes(&self, more: u64) -> Result<()> {
         let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
         let done = (done.max(1) - 1) % self.all.max(1) + 1;
         unless_over(self.step(Step { done, all: self.all, unit: self.unit }))
     }
 
-    /// So many more units are done; an error where the work is to end.
+    /// Records this many more units; an error if the work must end.
     pub(super) fn add(&self, more: u64) -> Result<()> {
         let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
         unless_over(self.tell(done))
     }
 
-    /// Whether the work is to end, for work that asks often while no unit is done.
+    /// Whether the work must end, for work that asks often while no unit is done.
     pub(super) fn poll(&self) -> ControlFlow<()> {
         let now = self.start.elapsed().as_millis() as u64;
         let due = |polled: u64| (now >= polled + PACE.as_millis() as u64).then_some(now);

@@ -1,4 +1,4 @@
-//! Which of several properties of the training data a student's answers show.
+//! Which of several properties of the training data a student's answers reveal.
 
 use super::number::Number;
 use super::progress::Progress;
@@ -58,7 +58,7 @@ pub struct PropertyAnswer {
     pub permutations: usize,
     /// All values.
     pub distances: Vec<PropertyDistanceRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

@@ -1,4 +1,4 @@
-//! Whether a document says the same when its work is repeated.
+//! Whether repeating the work of a document gives the same values.
 
 use super::{Verdict, Warning};
 use serde::Serialize;
@@ -8,15 +8,15 @@ use serde_json::Value;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Where it is in the documents, such as `bounds[3].rdp_lower`.
+    /// Its place in the documents, such as `bounds[3].rdp_lower`.
     pub place: String,
-    /// The recorded value; null where there was none.
+    /// The recorded value; null if missing.
     pub recorded: Value,
-    /// The repeated value; null where there is none.
+    /// The repeated value; null if missing.
     pub repeated: Value,
 }
 
-/// The answer of `leakbound rerun`: a recorded document against the same work done again.
+/// The answer of `leakbound rerun`: a recorded document compared with the same work done again.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RerunAnswer {
@@ -28,14 +28,14 @@ pub struct RerunAnswer {
     pub compared: usize,
     /// Values that differ.
     pub differences: Vec<Difference>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
 
 impl RerunAnswer {
-    /// Compares two documents. Left out are the version of the program, and the options in `left_out`, which say where
-    /// results go and how many threads work.
+    /// Compares two documents. The version of the program is left out, and so are the options in `left_out`, which set
+    /// where results go and how many threads work.
     ///
     /// ```
     /// # use leakbound::study::RerunAnswer;

@@ -1,4 +1,4 @@
-//! What an audit says of one query.
+//! What an audit reports about one query.
 
 use super::number::Number;
 use crate::audit::{FailureBudget, FailurePer, QueryAudit, Recommendation};
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// The method.
     pub method: &'static str,
@@ -30,7 +30,7 @@ pub struct BoundRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EpsilonRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// The method.
     pub method: &'static str,
@@ -50,13 +50,13 @@ pub struct EpsilonRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// Where the set comes from.
     pub source: String,
     /// Labels of the outcomes in the set.
     pub outcomes: Vec<String>,
-    /// True when P(O) ≥ Q(O) was expected, so that two tails were used instead of four.
+    /// Whether P(O) ≥ Q(O) was expected, so that two tails were used instead of four.
     pub directed: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct SetRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionDivergenceRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// Which divergence.
     pub direction: Direction,
@@ -78,7 +78,7 @@ pub struct DistributionDivergenceRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecommendationRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// The method of the Rényi bounds.
     pub method: &'static str,
@@ -92,7 +92,7 @@ pub struct RecommendationRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForecastRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// The method.
     pub method: &'static str,
@@ -100,13 +100,13 @@ pub struct ForecastRow {
     pub direction: Direction,
     /// α.
     pub order: f64,
-    /// The estimate of D_α: no bound.
+    /// The estimate of D_α; not a bound.
     pub divergence: Number,
-    /// Samples per world for half of it; None where no number of samples is enough.
+    /// Samples per world for half of it; None if no number of samples is enough.
     pub samples_half: Option<u64>,
-    /// Samples per world for nine tenths of it.
+    /// Samples per world for nine tenths of it; None if no number is enough.
     pub samples_nine_tenths: Option<u64>,
-    /// Samples per world, and which share of the divergence they are expected to certify.
+    /// Samples per world, and the share of the divergence that they are expected to certify.
     pub tightness: Vec<[f64; 2]>,
 }
 
@@ -118,11 +118,11 @@ pub struct FailureNote {
     pub probability: f64,
     /// Whether all numbers with a finite-sample guarantee share it, or each method on each query has it for itself.
     pub per: FailurePer,
-    /// Queries that share it: those of the answer, or of the whole that it is a part of.
+    /// Queries that share it: those of the answer, or of the audit that it is a part of.
     pub queries: usize,
     /// The probability that any bound of one method on one query is wrong.
     pub share: f64,
-    /// The probability that the joint bound of all queries is wrong, where there is one.
+    /// The probability that the joint bound of all queries is wrong; absent without such a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joint_share: Option<f64>,
     /// Whether some method has no finite-sample guarantee: its probability is the stated one, nominally.
@@ -130,7 +130,7 @@ pub struct FailureNote {
 }
 
 impl FailureNote {
-    /// What a budget says, beside methods of which some have no guarantee.
+    /// The note of a budget; `nominal` if some methods have no guarantee.
     #[must_use]
     pub fn new(budget: &FailureBudget, nominal: bool) -> Self {
         Self {

@@ -10,9 +10,9 @@ use serde::Serialize;
 pub struct ScoreBoundRow {
     /// The method, such as `clopper-pearson` or `one-run`.
     pub method: &'static str,
-    /// How the threshold, the numbers of guesses, or the bins came about.
+    /// How the threshold, the numbers of guesses, or the bins were chosen.
     pub selection: &'static str,
-    /// `forward` for members over others; absent where both directions share the bound.
+    /// `forward` for members over others; absent if both directions share the bound.
     pub direction: Option<Direction>,
     /// The order of a Rényi divergence.
     pub order: Option<f64>,
@@ -31,7 +31,7 @@ pub struct ScoreBoundRow {
 }
 
 impl ScoreBoundRow {
-    /// A bound with nothing but how it came about.
+    /// A bound, with the way it was selected and all other fields empty.
     pub(super) fn of(bound: &LowerBound, selection: &'static str) -> Self {
         Self {
             method: bound.method,

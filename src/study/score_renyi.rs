@@ -10,20 +10,20 @@ use crate::quantity::{Delta, FailureProbability, Order};
 const PILOT: f64 = 1.0 / 3.0;
 /// Bins: with more, the limits of each are wider than what the finer cut shows.
 const BINS: usize = 16;
-/// How they came about.
+/// How the bins were chosen.
 const SELECTION: &str = "split";
 /// The limit of all bins together, and that of one tangent.
 const METHODS: [Method; 2] = [Method::KCutRegion, Method::KCutVariational];
 
-/// Lower bounds of D_α of the scores of members from those of others, and the other way round, at each order. Any is
-/// wrong with probability `failure`.
+/// Lower bounds of D_α of the scores of members from those of others, and in reverse, at each order. The probability
+/// that any is wrong is at most `failure`.
 ///
-/// Scores are post-processing of the models: no divergence of theirs is above that of the training. A random third of
-/// the scores chooses 16 bins of equal size and the tangents; the bounds are of the rest, from the k-cut region and from
-/// one tangent, with half of the failure probability each.
+/// Scores are post-processing of the models, so their divergences are at most those of the training. A random third of
+/// the scores chooses 16 bins of equal size and the tangents; the bounds are of the rest, from the k-cut region and
+/// from one tangent, with half of the failure probability each.
 ///
 /// # Errors
-/// [`Error::Rejected`] where a third leaves no score of a side.
+/// [`Error::Rejected`] if a third leaves no score on one side.
 pub(super) fn renyi_rows(
     scores: &CanaryScores,
     orders: &[Order],
@@ -107,8 +107,8 @@ mod tests {
         assert_eq!(found, rows(&scores, 1));
     }
 
-    /// Scores that say nothing: of 200 audits at most 22 may claim a divergence (a failure probability of 0.05 and 4.1
-    /// standard errors, false alarm 2e-4).
+    /// Scores without information: of 200 audits at most 22 may claim a divergence (a failure probability of 0.05 and
+    /// 4.1 standard errors, false alarm 2e-4).
     #[test]
     fn equal_scores_claim_nothing() {
         let stream = &mut ChaCha8Rng::seed_from_u64(4);

@@ -18,7 +18,7 @@ use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::roc::RocPoint;
 use serde::Serialize;
 
-/// Canaries of all simulated audits of the naive practice together: a second or less.
+/// Canaries of all simulated audits of the naive practice together: these take a second or less.
 const SIMULATED_CANARIES: u64 = 4_000_000;
 
 /// How scores become answers.
@@ -26,8 +26,8 @@ const SIMULATED_CANARIES: u64 = 4_000_000;
 pub enum ScoreAnswers {
     /// A canary is called a member from a threshold on. Scores of members and of others are independent draws.
     Threshold(ThresholdSelection),
-    /// Of the canaries of one training run, each in or out by a fair coin of its own, those with the highest scores are
-    /// called members, and those with the lowest non-members.
+    /// In one training run, each canary is in or out by a separate fair coin; those with the highest scores are called
+    /// members, and those with the lowest non-members.
     OneRun(GuessSelection),
 }
 
@@ -58,7 +58,7 @@ pub enum ScoreAnswers {
 pub struct ScoresStudy {
     /// The scores; high ones mean members.
     pub scores: CanaryScores,
-    /// How they become answers.
+    /// How scores become answers.
     pub answers: ScoreAnswers,
     /// δ of the ε bounds and of the claimed ε.
     pub delta: Delta,
@@ -96,27 +96,27 @@ pub struct RatePoint {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneRunRow {
-    /// How the numbers of guesses came about.
+    /// How the numbers of guesses were chosen.
     pub selection: &'static str,
-    /// Canaries that the bound is about.
+    /// Canaries that the bound concerns.
     pub canaries: u64,
     /// k+: canaries called members.
     pub guessed_members: u64,
     /// k-: canaries called non-members.
     pub guessed_non_members: u64,
-    /// Right ones among them.
+    /// Correct guesses.
     pub right: u64,
 }
 
-/// How often the chosen practice claims leakage of equal distributions.
+/// How often the chosen practice claims leakage for equal distributions.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FalseClaimRow {
-    /// Simulated audits of as many canaries with a bound above 0.
+    /// Simulated audits of the same number of canaries with a bound above 0.
     pub claims: u64,
-    /// All of them.
+    /// All simulated audits.
     pub repetitions: u64,
-    /// The share.
+    /// The share with a bound above 0.
     pub rate: f64,
 }
 
@@ -140,16 +140,16 @@ pub struct ScoresAnswer {
     pub renyi: Vec<ScoreBoundRow>,
     /// The guesses of a one-run audit.
     pub one_run: Option<OneRunRow>,
-    /// Rates at the thresholds, with limits that hold at once.
+    /// Rates at the thresholds, with limits that hold simultaneously.
     pub rates: Vec<RatePoint>,
     /// The ROC curve as recorded: false and true positive rate.
     #[serde(skip)]
     pub roc: Vec<[f64; 2]>,
-    /// What the naive practice claims of equal distributions.
+    /// What the naive practice claims for equal distributions.
     pub false_claims: Option<FalseClaimRow>,
     /// Claims tested.
     pub claims: Vec<Claim>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -191,7 +191,7 @@ impl Study for ScoresStudy {
 impl ScoresStudy {
     fn thresholds(&self, selection: ThresholdSelection, answer: &mut ScoresAnswer) -> Result<()> {
         let (delta, name) = (self.delta, selection.name());
-        // Both parts of the answer hold at once.
+        // Both parts of the answer hold simultaneously.
         let parts = if self.orders.is_empty() { 1 } else { 2 };
         let failure = self.failure_probability.split(parts);
         let evidence = audit_scores(&self.scores, selection, delta, failure, self.seed)?;
@@ -235,7 +235,7 @@ impl ScoresStudy {
         Ok(())
     }
 
-    /// How often the best threshold on the same scores claims leakage where there is none.
+    /// How often the best threshold on the same scores claims leakage when there is none.
     fn naive(&self, answer: &mut ScoresAnswer) -> Result<()> {
         let sizes = [self.scores.members().len(), self.scores.others().len()];
         let repetitions = (SIMULATED_CANARIES / (sizes[0] + sizes[1]) as u64).clamp(5, 2_000);
@@ -294,7 +294,7 @@ impl ScoresStudy {
         Ok(())
     }
 
-    /// Claims against the bounds printed, which hold at once.
+    /// Claims against the bounds printed, which hold simultaneously.
     fn tested(&self, answer: &ScoresAnswer) -> Result<Vec<Claim>> {
         let largest =
             |rows: &[ScoreBoundRow]| rows.iter().map(|row| AtLeast::new(row.lower.0)).max().unwrap_or(AtLeast::NOTHING);
@@ -331,7 +331,7 @@ fn roc(scores: &CanaryScores) -> Vec<[f64; 2]> {
     points
 }
 
-/// Whether members have lower scores than others more often than not: the median member against the median of others.
+/// Whether members mostly have lower scores than others: the median member against the median of others.
 fn turned_round(scores: &CanaryScores) -> bool {
     scores.members()[scores.members().len() / 2] < scores.others()[scores.others().len() / 2]
 }

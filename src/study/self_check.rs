@@ -1,4 +1,4 @@
-//! How often bounds are wrong on simulated data of known leakage, of the user's own sizes.
+//! How often bounds are wrong on simulated data of known leakage and of the user's sizes.
 
 use super::bounds::Bounds;
 use super::counts::CountedQuery;
@@ -35,7 +35,7 @@ pub struct TightnessRow {
     pub truth: Number,
     /// Mean of the bound.
     pub mean_bound: Number,
-    /// Mean of the bound as a share of the truth, where that is neither 0 nor infinite.
+    /// Mean of the bound as a share of the truth, if that is neither 0 nor infinite.
     pub mean_share: Option<f64>,
     /// Audits in which this bound was above the truth.
     pub wrong: u64,
@@ -64,13 +64,13 @@ impl From<&BoundTightness> for TightnessRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// The distributions.
     pub case: CheckCase,
     /// The method.
     pub method: &'static str,
-    /// What it guarantees.
+    /// What the method guarantees.
     pub validity: Validity,
     /// The probability with which any of its bounds may be wrong.
     pub failure_probability: f64,
@@ -82,7 +82,7 @@ pub struct CheckRow {
     pub wrong_share: f64,
     /// The largest share that is accepted.
     pub accepted_share: f64,
-    /// Whether the method kept its promise.
+    /// Whether the method met its guarantee.
     pub verdict: CheckVerdict,
     /// Each of its bounds.
     pub tightness: Vec<TightnessRow>,
@@ -112,7 +112,7 @@ impl CheckRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedQuery {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// Number of outcomes.
     pub outcomes: usize,
@@ -128,7 +128,7 @@ pub struct CheckedAudit {
     pub query: CountedQuery,
     /// All recorded counts, pilot included: the simulated data are like them.
     pub recorded: PairedCounts,
-    /// Whether the pilot was split off the recorded counts, so that each simulated audit draws one of its own.
+    /// Whether the pilot was split off the recorded counts, so that each simulated audit draws its own.
     pub pilot_split: bool,
 }
 
@@ -155,9 +155,9 @@ pub struct SelfCheckAnswer {
     pub queries: Vec<CheckedQuery>,
     /// Every method in every case.
     pub checks: Vec<CheckRow>,
-    /// All finite-sample bounds of all queries together in every case, where they share one failure probability.
+    /// All finite-sample bounds of all queries together in every case, if they share one failure probability.
     pub together: Vec<CheckRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -192,7 +192,7 @@ impl Study for SelfCheckStudy {
         for (place, (audited, planned)) in self.queries.iter().zip(&planned).enumerate() {
             let query = &audited.query;
             let sizes = audited.sizes();
-            // Queries of one file draw from streams of their own.
+            // Queries of one file draw from separate streams.
             let runs = CheckRuns { repetitions: self.repetitions, seed: self.seed.wrapping_add(place as u64) };
             for (case, all) in CheckCase::ALL.into_iter().zip(&mut of_case) {
                 let found = audited.check(case, sizes, runs, planned, || meter.add(1))?;
@@ -243,7 +243,7 @@ impl CheckedAudit {
     }
 }
 
-/// How often are the bounds of an audit of scores wrong with so many canaries?
+/// How often are the bounds of an audit of scores wrong with this many canaries?
 #[derive(Debug, Clone, Copy)]
 pub struct ScoreCheckStudy {
     /// Simulated members.
@@ -270,7 +270,7 @@ pub struct ScoreCheckAnswer {
     pub non_members: u64,
     /// Every selection in every case.
     pub checks: Vec<CheckRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -314,7 +314,7 @@ fn broken(checks: &[CheckRow]) -> Option<String> {
     ))
 }
 
-/// A broken guarantee first, then what has none and was wrong too often.
+/// A broken guarantee first, then methods without a guarantee that were wrong too often.
 fn warnings(checks: &[CheckRow], together: &[CheckRow]) -> Vec<Warning> {
     let broken = broken(checks).or_else(|| broken(together)).map(|message| Warning {
         code: "guarantee-broken",
@@ -372,7 +372,7 @@ mod tests {
         CheckRow::new("", &check)
     }
 
-    /// 5 % and three standard errors of 1,000 audits are 70.7.
+    /// 5% and three standard errors of 1,000 audits are 70.7.
     #[test]
     fn a_finite_sample_method_must_keep_its_word_and_a_heuristic_is_warned_about() {
         assert_eq!(broken(&[row(Validity::FiniteSample, 70), row(Validity::Heuristic, 900)]), None);

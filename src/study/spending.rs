@@ -1,5 +1,5 @@
-//! Which events the numbers of an answer are read from, decided before the counts are seen, and what each of them
-//! costs.
+//! The events that the numbers of an answer are read from, decided before the counts are seen, and the failure
+//! probability of each.
 
 use super::bounds::Bounds;
 use super::composed::{Meaning, meaning};
@@ -12,21 +12,21 @@ use crate::error::Result;
 use crate::model::Composition;
 use crate::parallel;
 
-/// What an answer says beside the bounds of its methods.
+/// What an answer reports besides the bounds of its methods.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside {
     /// How its queries are composed.
     pub composition: Composition,
-    /// How many of them are composed.
+    /// Number of queries that are composed.
     pub composed: usize,
     /// Whether it has bounds of δ and μ.
     pub trade_off: bool,
-    /// Queries of the whole answer of which it is a part.
+    /// Queries of the whole answer that it is a part of.
     pub whole: usize,
 }
 
 impl Beside {
-    /// The events of one query beside those of its methods.
+    /// The events of one query besides those of its methods.
     fn events(self, guide: &Guide, bounds: &Bounds) -> Vec<BoundEvent> {
         let mut events = Vec::new();
         if !bounds.claims.is_empty() {
@@ -41,7 +41,7 @@ impl Beside {
         events
     }
 
-    /// Events about all queries together: the joint bound, where there is one.
+    /// Events about all queries together: the joint bound, if there is one.
     fn joint(self, queries: &[Target<'_>]) -> usize {
         let bound = meaning(self.composition).is_some_and(|(meaning, _)| meaning == Meaning::Bound);
         usize::from(bound && self.composed > 1 && queries.iter().all(|query| query.guide.pair().is_some()))

@@ -11,7 +11,7 @@ use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::record::OutcomeNames;
 use serde::Serialize;
 
-/// Claims are tested each time the pairs have grown by one part in so many.
+/// Claims are tested each time the pairs have grown by one part in this many.
 const LOOKS: u64 = 16;
 
 /// Outputs of the pilot for each bin, unless another number is set.
@@ -19,13 +19,13 @@ const PILOT_PER_BIN: u64 = 20;
 
 /// What does a stream of outputs prove so far?
 ///
-/// The bounds hold at all times together, so outputs are counted one by one and the stream may end as soon as a claim
-/// is refuted. That is why this is no [`Study`](super::Study), which has all of its data when it runs:
+/// The bounds hold at all times simultaneously, so outputs are counted one by one and the stream may end as soon as a
+/// claim is refuted. This is why it is not a [`Study`](super::Study), which has all of its data when it runs:
 /// [`start`](Self::start) gives counts, [`StreamCounts::push`] counts an output, [`is_refuted`](Self::is_refuted) tests
-/// the claims, and [`finish`](Self::finish) gives the answer, as often as it is wanted.
+/// the claims, and [`finish`](Self::finish) gives the answer, as often as you want it.
 ///
-/// Every order, and the claimed ε, in every direction has an equal share of the failure probability. What is studied
-/// must be fixed before the first output is seen.
+/// Every order, and the claimed ε, in every direction has an equal share of the failure probability. Fix all of these
+/// settings before the first output is seen.
 ///
 /// ```
 /// # use leakbound::audit::{OutputWorld, StreamOutput};
@@ -57,7 +57,7 @@ const PILOT_PER_BIN: u64 = 20;
 /// ```
 #[derive(Debug, Clone)]
 pub struct StreamStudy {
-    /// Rényi orders; those of the claims are added, and it is 2 where nothing is claimed either.
+    /// Rényi orders; those of the claims are added, and without either the order is 2.
     pub orders: Vec<Order>,
     /// Directions of the divergences.
     pub directions: Vec<Direction>,
@@ -65,13 +65,13 @@ pub struct StreamStudy {
     pub failure_probability: FailureProbability,
     /// Claim: one output is (ε, δ)-differentially private.
     pub claim_epsilon: Option<(Epsilon, Delta)>,
-    /// Claims: the Rényi divergence of one output is at most so much at an order.
+    /// Claims: the Rényi divergence of one output at an order is at most a value.
     pub claim_rdp: Vec<(Order, Claimed)>,
     /// Pairs of outputs for which the bets are optimized; bounds are valid everywhere.
     pub horizon: Option<u64>,
-    /// Bins, where outputs are numbers.
+    /// Bins, if outputs are numbers.
     pub bins: Option<BinRule>,
-    /// Outputs of both worlds together that choose quantile bins; 20 for each bin if none.
+    /// Outputs of both worlds together that choose quantile bins; if none, 20 for each bin.
     pub pilot_outputs: Option<u64>,
     /// The seed that pairs outputs.
     pub seed: u64,
@@ -109,7 +109,7 @@ pub struct StreamAnswer {
     pub bounds: Vec<BoundRow>,
     /// Claims tested.
     pub claims: Vec<Claim>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -144,8 +144,8 @@ impl StreamStudy {
         self.refuted(counts.pairs.process()).contains(&true)
     }
 
-    /// The same after each output of a long stream: it is tested when there are `next_look` pairs, which is then set to
-    /// about 6 % more.
+    /// The same after each output of a long stream: claims are tested at `next_look` pairs, which is then raised by
+    /// about 6%.
     pub fn look(&self, counts: &StreamCounts, next_look: &mut u64) -> bool {
         let pairs = counts.pairs.process().pairs();
         // Without a claim there is nothing to stop for.
@@ -156,7 +156,7 @@ impl StreamStudy {
         self.is_refuted(counts)
     }
 
-    /// The answer so far, of outputs with so many different outcomes, which is not used where they are in bins.
+    /// The answer so far, for outputs with this many different outcomes; the number is not used if outputs are in bins.
     #[must_use]
     pub fn finish(&self, counts: &StreamCounts, outcomes: usize, stopped_at_line: Option<u64>) -> StreamAnswer {
         let process = counts.pairs.process();

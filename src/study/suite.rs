@@ -13,7 +13,7 @@ pub enum StudyOutcome {
     Passed,
     /// A claim is refuted.
     Refuted,
-    /// There is no answer, or one that must not be relied on.
+    /// There is no answer, or it must not be relied on.
     Failed,
 }
 
@@ -46,7 +46,7 @@ pub struct SuiteAnswer {
 }
 
 impl SuiteAnswer {
-    /// How many studies have this outcome.
+    /// Number of studies with this outcome.
     #[must_use]
     pub fn count(&self, outcome: StudyOutcome) -> usize {
         self.studies.iter().filter(|study| study.outcome == outcome).count()
@@ -56,7 +56,7 @@ impl SuiteAnswer {
 impl Answer for SuiteAnswer {
     const SCHEMA: &'static str = "leakbound.run/1";
 
-    /// A failed study weighs more than a refuted claim: nothing is known of what it would have said.
+    /// A failed study outweighs a refuted claim, because its answer is unknown.
     fn verdict(&self) -> Verdict {
         match (self.count(StudyOutcome::Failed), self.count(StudyOutcome::Refuted)) {
             (0, 0) => Verdict::Passed,

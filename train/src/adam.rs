@@ -28,10 +28,10 @@ pub(super) struct AdamMemory {
 
 /// The decayed means of the gradient and of its square, for one parameter.
 enum Moments {
-    /// On a processor. One pass over these numbers does what takes libtorch seven operators, each of which fetches what
-    /// the one before had in the cache; copies from and to tensors included it takes less than half the time.
+    /// On a processor. One pass over these numbers replaces seven operators of libtorch, each of which fetches what the
+    /// one before had in the cache; including copies from and to tensors, it takes less than half the time.
     Numbers { mean: Vec<f32>, square: Vec<f32> },
-    /// On a GPU: the sum of squares s = v/(1 - β₂) in place of their mean v, and room for the divisor.
+    /// On a GPU: the sum of squares s = v/(1 - β₂) instead of their mean v, and room for the divisor.
     Tensors { mean: Tensor, sum: Tensor, divisor: Tensor },
 }
 
@@ -53,7 +53,7 @@ impl Adam {
         adam
     }
 
-    /// What it remembers.
+    /// Its state.
     ///
     /// # Errors
     /// Those of libtorch.
@@ -133,7 +133,7 @@ impl Moments {
 /// The step of one parameter: m ← m + (1 - β₁)(g - m), v ← v + (1 - β₂)(g² - v) and
 /// rate/(1 - β₁ᵗ) · m/(√v/√(1 - β₂ᵗ) + ε).
 ///
-/// Each number by itself, with the operations of the standard: the width of the registers changes no result.
+/// Each number separately, with the operations of the standard: the width of the registers changes no result.
 struct Pass<'a> {
     mean: &'a mut [f32],
     square: &'a mut [f32],

@@ -38,7 +38,7 @@ pub(super) fn indices(images: &[u32]) -> Array1<i32> {
     images.iter().map(|&image| image as i32).collect()
 }
 
-/// Votes for each of so many classes.
+/// Votes for each of this many classes.
 pub(super) fn histogram(votes: impl IntoIterator<Item = u8>, classes: usize) -> Vec<u64> {
     let mut counts = vec![0; classes];
     votes.into_iter().for_each(|vote| counts[usize::from(vote)] += 1);

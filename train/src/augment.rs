@@ -1,4 +1,4 @@
-//! Flips and shifts of images, drawn anew for every step of a training or listed as the views that an attack asks for.
+//! Flips and shifts of images, drawn for every training step or listed as the views that an attack asks for.
 
 use crate::checks::reject;
 use leakbound::error::Result;
@@ -10,7 +10,7 @@ use tch::Tensor;
 /// How training images are varied at every step.
 ///
 /// An image is flipped (columns in reverse) with probability 1/2 and shifted on each axis by a uniform whole number of
-/// pixels from -`shift` to `shift`; pixels from outside the image are 0. Each network draws from a stream of its own.
+/// pixels from -`shift` to `shift`; pixels from outside the image are 0. Each network draws from its own stream.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", appendix A.4.
@@ -44,7 +44,7 @@ impl Augmentation {
         }
     }
 
-    /// K views [n, K, F] of images [n, F], each moved by itself.
+    /// K views [n, K, F] of images [n, F], each moved separately.
     pub(super) fn views(self, images: &Tensor, count: usize, shape: [usize; 3], stream: &mut ChaCha8Rng) -> Tensor {
         let (number, pixels) = (images.size()[0], images.size()[1]);
         let repeated = images.repeat_interleave_self_int(count as i64, 0, number * count as i64);
@@ -60,7 +60,7 @@ pub(super) fn check_shift(operation: &'static str, shift: usize, [_, rows, colum
     reject(operation, reason)
 }
 
-/// One flip and shift: first the flip, then so many pixels downwards and to the right.
+/// One flip and shift: first the flip, then a number of pixels downwards and to the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Move {
     pub flip: bool,
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(views[5], Move { flip: false, down: 0, right: 2 });
         assert_eq!(views[13], Move { flip: true, down: 0, right: 0 });
         for view in views {
-            // The second image stays, so that each has a move of its own.
+            // The second image stays, so that each has its own move.
             let stay = Move { flip: false, down: 0, right: 0 };
             let found = rows(&moved(&images, SHAPE, &[view, stay]));
             assert_eq!(found, [moved_by_hand(&pixels[..24], view), pixels[24..].to_vec()], "{view:?}");

@@ -44,12 +44,12 @@ impl Stack {
         Self { parameters: initial.parameters(), depth, heads: heads as i64 }
     }
 
-    /// The same with another tensor in the place of each.
+    /// The same with each tensor replaced.
     pub fn mapped(&self, change: impl Fn(&Tensor) -> Tensor) -> Self {
         Self { parameters: self.parameters.iter().map(change).collect(), ..*self }
     }
 
-    /// So many tensors from the first on.
+    /// This many tensors from the first on.
     pub fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {
         std::array::from_fn(|index| &self.parameters[first + index])
     }
@@ -60,7 +60,7 @@ impl Stack {
         self.layers(self.parameters.len() - behind)
     }
 
-    /// Tokens [B, T, W] behind all blocks.
+    /// Tokens [B, T, W] after all blocks.
     pub fn through(&self, tokens: Tensor, mask: &Tensor) -> Tensor {
         (0..self.depth).fold(tokens, |tokens, number| block(&tokens, self.block(number), self.heads, mask))
     }
@@ -77,7 +77,7 @@ impl Stack {
     }
 }
 
-/// The same values as a parameter of their own, which gradients are taken of.
+/// The same values as a separate parameter with gradients.
 pub(super) fn leaf(parameter: &Tensor) -> Tensor {
     parameter.detach().set_requires_grad(true)
 }
@@ -136,8 +136,8 @@ pub(super) fn block(tokens: &Tensor, parameters: [&Tensor; OF_BLOCK], heads: i64
     tokens + linear(&hidden, w2, b2)
 }
 
-/// softmax(Q Kᵀ/√D + M) V for queries, keys and values [B, H, T, D] and a mask M [T, T], which is 0 where a token (row)
-/// sees another (column) and -∞ elsewhere.
+/// softmax(Q Kᵀ/√D + M) V for queries, keys and values [B, H, T, D] and a mask M [T, T], which is 0 if a token (row)
+/// sees another (column) and -∞ otherwise.
 ///
 /// # References
 /// Vaswani et al. (2017), "Attention is all you need", (1).
@@ -149,13 +149,13 @@ fn attention(queries: &Tensor, keys: &Tensor, values: &Tensor, mask: &Tensor) ->
 
 /// The mask [T, T] of a context of `context` tokens with `queries` queries behind it, T = context + queries.
 ///
-/// Tokens of the context see each other. A query sees the context and itself: it is the last token of a prompt of its
-/// own, whatever is asked beside it.
+/// Tokens of the context see each other. A query sees the context and itself: it is the last token of its own prompt,
+/// whatever else is asked.
 pub(super) fn prompt_mask(context: usize, queries: usize, device: Device) -> Tensor {
     mask(context + queries, device, |row, column| column < context || column == row)
 }
 
-/// The mask [T, T] of a text of `tokens` tokens, each of which sees itself and those before it.
+/// The mask [T, T] of a text of `tokens` tokens, in which each sees itself and those before it.
 pub(super) fn causal_mask(tokens: usize, device: Device) -> Tensor {
     mask(tokens, device, |row, column| column <= row)
 }

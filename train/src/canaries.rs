@@ -31,7 +31,7 @@ pub(super) struct AuditSplit {
 }
 
 impl AuditSplit {
-    /// So many of so many images, at random; `audit` + `fixed` may not exceed `images`.
+    /// Draws the given numbers of images at random; `audit` + `fixed` may not exceed `images`.
     pub fn draw(images: usize, audit: usize, fixed: usize, seed: u64) -> Self {
         let mut order = shuffled(images, Draw::Images.stream(seed));
         let mut fixed = order[audit..audit + fixed].to_vec();
@@ -48,7 +48,7 @@ pub(super) struct Canaries {
     pub pixels: Array4<u8>,
     /// Labels that models are trained on.
     pub labels: Vec<u8>,
-    /// How many of the samples are attacked: all of them, or the first half where the others are their duplicates.
+    /// How many of the samples are attacked: all of them, or the first half if the others are their duplicates.
     pub attacked: usize,
     /// Labels of the copies that every model is trained on: of every sample in its order, or of none.
     pub copies: Vec<u8>,
@@ -57,7 +57,7 @@ pub(super) struct Canaries {
 }
 
 impl Canaries {
-    /// Canaries in place of the training images `audit`, for C classes; `others` is the other data set of
+    /// Canaries instead of the training images `audit`, for C classes; `others` is the other data set of
     /// [`CanaryKind::OutOfDistribution`].
     pub fn make(
         kind: CanaryKind,
@@ -144,7 +144,7 @@ pub(super) struct MislabeledImages {
 }
 
 impl MislabeledImages {
-    /// So many of the images with these labels, of C classes, drawn uniformly and by themselves.
+    /// Draws images with these labels, of C classes, uniformly and independently.
     pub fn draw(labels: &[u8], classes: usize, count: usize, (seed, model): (u64, u64)) -> Self {
         let mut draws = stream(seed, Purpose::Canaries, 0, model);
         let mut images = sampled(labels.len(), count, &mut draws);
@@ -164,7 +164,7 @@ impl MislabeledImages {
     }
 }
 
-/// A class other than each label, uniformly and by itself; there are at least two classes.
+/// A class other than each label, uniform and independent; there are at least two classes.
 pub(super) fn wrong_labels(labels: &[u8], classes: usize, stream: &mut impl Rng) -> Vec<u8> {
     let wrong = |&label: &u8| {
         let other = stream.random_range(1..classes);

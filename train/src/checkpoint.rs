@@ -33,7 +33,7 @@ struct Work<'a, P> {
 /// The first line is a mark and the SHA-256 of the second, which holds recipe, version of this library, device, SHA-256
 /// of the data and the plan as JSON. Every further line is a group: its phase, its first network, how many it has, the
 /// SHA-256 of the rest, and its answers as JSON. A line is on the disk before the group counts as done, so that a
-/// process may be killed at any moment; of the line it was writing nothing is believed. One process at a time has it.
+/// process may be killed at any moment; a partly written line is discarded. One process at a time may have it open.
 #[derive(Debug)]
 pub struct TrainingCheckpoint {
     path: PathBuf,
@@ -59,7 +59,7 @@ impl Dependence {
         Ok(Self(u64::from_str_radix(&sum[..16], 16).unwrap_or_default()))
     }
 
-    /// The number of a phase in the checkpoint; the phase itself where nothing is depended on.
+    /// The number of a phase in the checkpoint; the phase itself if nothing is depended on.
     pub fn phase(self, phase: u64) -> u64 {
         phase ^ self.0
     }
@@ -69,7 +69,7 @@ impl Dependence {
 type Groups = HashMap<(u64, usize), (usize, String)>;
 
 impl TrainingCheckpoint {
-    /// A new file, or with `resume` the one that is there, for a recipe of this name that follows `plan` with `data`.
+    /// A new file, or with `resume` the existing one, for a recipe of this name that follows `plan` with `data`.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be read or written. [`Error::Input`] if it is there already and not to be
@@ -109,7 +109,7 @@ impl TrainingCheckpoint {
         Ok(Self { path: path.into(), head, file: Mutex::new(file), done, _lock: lock })
     }
 
-    /// Networks whose answers were there when the file was opened.
+    /// Networks whose answers were in the file when it was opened.
     #[must_use]
     pub fn networks(&self) -> u64 {
         self.done.values().map(|(networks, _)| *networks as u64).sum()
@@ -142,8 +142,8 @@ impl TrainingCheckpoint {
         file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(|source| unwritable(&self.path, source))
     }
 
-    /// Keeps the answers of a group and none that were kept before: of a training that is saved again and again, each
-    /// time in one step.
+    /// Keeps the answers of a group and none that were kept before: for a training that is saved repeatedly, each time
+    /// in one step.
     ///
     /// # Errors
     /// Those of [`keep`](Self::keep).

@@ -30,7 +30,7 @@ pub(super) fn reject<T>(operation: &'static str, reason: impl Into<String>) -> R
     Err(Error::Rejected { operation, reason: reason.into() })
 }
 
-/// What libtorch, or the shape of what it gave, makes impossible.
+/// The error for a failure of libtorch, or for an unexpected shape of its result.
 pub(super) fn unavailable<E: Display>(operation: &'static str) -> impl Fn(E) -> Error {
     move |error| Error::Unavailable { operation, reason: error.to_string() }
 }

@@ -44,7 +44,7 @@ impl<'a> TrainingContext<'a> {
     }
 
     /// # Errors
-    /// [`Error::Rejected`] for a single class, of which no label is wrong.
+    /// [`Error::Rejected`] for a single class, because then no label is wrong.
     pub(super) fn check_wrong_labels(&self) -> Result<()> {
         if self.classes() < 2 { reject("canaries", "one class has no wrong label") } else { Ok(()) }
     }

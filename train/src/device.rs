@@ -50,7 +50,7 @@ impl TrainingDevice {
         }
     }
 
-    /// Whether it is a GPU, on which all networks are trained at once.
+    /// Whether it is a GPU, on which all networks are trained together.
     #[must_use]
     pub fn is_cuda(self) -> bool {
         self.0.is_cuda()
@@ -58,7 +58,7 @@ impl TrainingDevice {
 
     /// Work on each of these, whose results come in order: side by side on a processor, one after the other on a GPU.
     ///
-    /// Each has tensors of its own, which may go to another thread but not be seen by two.
+    /// Each has its own tensors, which may go to another thread but not be seen by two.
     pub(super) fn each<W: Send, T: Send>(
         self,
         all: Vec<W>,
@@ -87,7 +87,7 @@ impl fmt::Display for TrainingDevice {
 
 /// The library that must be loaded before this process can use the GPU that was requested; nothing if none is needed.
 ///
-/// One binary serves both: libtorch looks for its CUDA half among the libraries of the process. It is found beside the
+/// One binary serves both: libtorch looks for its CUDA half among the libraries of the process. It is found next to the
 /// libtorch in use, or in the folder `lib` of the `LIBTORCH` set when the program is started. The command loads it by
 /// starting itself again with `LD_PRELOAD`.
 ///

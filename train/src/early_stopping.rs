@@ -1,15 +1,15 @@
-//! Networks that end where they no longer get better.
+//! Networks that end when they stop improving.
 
 use super::ensemble::Ensemble;
 use super::training_images::{Example, TrainingImages};
 use serde::Serialize;
 use tch::Tensor;
 
-/// Examples of all networks that are measured at once at most: a bound on memory.
+/// The most examples of all networks that are measured together: a bound on memory.
 const EXAMPLES: usize = 1024;
 
 /// Each network holds out a share of its images, is measured on them after every epoch, and ends with the parameters of
-/// its best epoch, the first of equals. It is done when so many epochs in a row were not better.
+/// its best epoch, the first among ties. It is done when this many epochs in a row were not better.
 ///
 /// The callback of Keras with `restore_best_weights`, as "Attacking PATE" (5.1.3) uses it, with accuracy as its
 /// measure.
@@ -22,7 +22,7 @@ pub struct EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// How many of so many images are held out; none of one.
+    /// How many of the images are held out; none of a single one.
     #[must_use]
     pub fn held_out(self, images: usize) -> usize {
         let most = images.saturating_sub(1);
@@ -56,11 +56,11 @@ impl BestParameters {
         }
     }
 
-    /// After an epoch: keeps the networks that are better than before, and says whether all are done.
+    /// After an epoch: keeps the networks that are better than before, and returns whether all are done.
     pub fn all_are_done(&mut self, ensemble: &mut dyn Ensemble, images: &TrainingImages) -> bool {
         let mut better = Vec::new();
         for (network, right) in right(ensemble, images, &self.held_out).into_iter().enumerate() {
-            // One that is done stays as it was at its best, while others go on.
+            // One that is done keeps its best state, while others continue.
             if self.waited[network] >= self.patience {
                 continue;
             }
@@ -154,7 +154,7 @@ mod tests {
             .map(|images: Vec<u32>| images.into_iter().map(Example::labeled).collect())
             .collect();
         // The class that each network answers after each epoch. The first is best after the second epoch, and done
-        // after the fourth: its fifth would be as good. The second is best at once.
+        // after the fourth: its fifth would be as good. The second is best immediately.
         let mut networks = Constant([Tensor::zeros([2, 3], floats)]);
         let mut best = BestParameters::new(&mut networks, EarlyStopping { validation: 0.5, patience: 2 }, held_out);
         let mut done = Vec::new();

@@ -6,7 +6,7 @@ use super::layers::BatchPass;
 use leakbound::error::Result;
 use tch::{Kind, Tensor};
 
-/// Pairs of a network and an image that are queried on at once at most, on a CPU and on a GPU: a bound on memory.
+/// The most pairs of a network and an image that are queried together, on a CPU and on a GPU: a bound on memory.
 const PAIRS: (i64, i64) = (1 << 10, 1 << 14);
 
 /// Networks of one shape, computed together.
@@ -19,8 +19,8 @@ pub(super) trait Ensemble {
     /// The parameters, each of shape [M, ...] or with the networks folded into the leading dimension.
     fn parameters(&mut self) -> &mut [Tensor];
 
-    /// Networks of the same shape, of which there may be another number: with each parameter and each running statistic
-    /// as `change` returns it.
+    /// Networks of the same shape, possibly in another number: with each parameter and each running statistic as
+    /// `change` returns it.
     fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble>;
 
     /// Logits [M, B, C] of inputs [M, B, F]: network m sees batch m. Nothing is learned.
@@ -50,7 +50,7 @@ pub(super) trait Ensemble {
     }
 
     /// Gradients of `loss` with respect to the parameters: a function of the logits [M, B, C] that is a sum over the
-    /// networks, so that each gets the gradient of its own summand. By automatic differentiation.
+    /// networks, so each gets the gradient of its own summand. By automatic differentiation.
     fn gradients_of(&mut self, inputs: &Tensor, loss: &dyn Fn(&Tensor) -> Tensor) -> Vec<Tensor> {
         for parameter in self.parameters().iter_mut() {
             let _ = parameter.requires_grad_(true);

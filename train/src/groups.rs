@@ -1,4 +1,4 @@
-//! Many networks, trained a group at a time: a group on each thread of a CPU, all of them at once on a GPU.
+//! Many networks, trained a group at a time: a group on each thread of a CPU, all of them together on a GPU.
 
 use super::augment::Augmenter;
 use super::checkpoint::{Dependence, TrainingCheckpoint, kept_or_made};
@@ -25,7 +25,7 @@ const GPU_GROUP: usize = 512;
 pub(super) type Question<'a, T> =
     dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
 
-/// What is done with a group of networks: its place among the networks, and tensors of its own.
+/// What is done with a group of networks: its place among the networks, and its own tensors.
 pub(super) type Work<'a, S, T> = dyn Fn(Range<usize>, S) -> Result<Vec<T>> + Sync + 'a;
 
 /// How the networks of a recipe are trained.
@@ -41,7 +41,7 @@ pub(super) struct Trainer<'a> {
     pub shape: [usize; 3],
     /// C.
     pub classes: usize,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Where.
     pub device: TrainingDevice,
@@ -89,8 +89,8 @@ impl Trainer<'_> {
         streams(self.seed, purpose, phase, group.clone())
     }
 
-    /// Work on each group of networks, of which network n has the examples of `tables[n]`: it gets the place of the
-    /// group and tensors of its own, and gives an answer for each network. Those of the checkpoint are not made again.
+    /// Work on each group of networks, where network n has the examples of `tables[n]`: it gets the place of the group
+    /// and its own tensors, and gives an answer for each network. Answers in the checkpoint are not computed again.
     ///
     /// # Errors
     /// Those of the work; [`Error::Domain`](leakbound::Error::Domain) or [`Error::Rejected`](leakbound::Error::Rejected) if

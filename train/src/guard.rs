@@ -13,7 +13,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs work with tensors; where libtorch fails, an error says so in one line. Each thread needs its own guard.
+/// Runs work with tensors; if libtorch fails, the error states it in one line. Each thread needs its own guard.
 ///
 /// # Errors
 /// Those of the work; [`Error::Unavailable`] for a failure of libtorch.
@@ -34,7 +34,7 @@ pub fn guarded<T>(operation: &'static str, work: impl FnOnce() -> Result<T>) -> 
     outcome.unwrap_or_else(|panic| Err(Error::Unavailable { operation, reason: reason(&*panic) }))
 }
 
-/// The first line of what libtorch says, without the trace of its own calls.
+/// The first line of libtorch's message, without the trace of its calls.
 fn reason(panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()

@@ -1,4 +1,4 @@
-//! Initial parameters, each network's from a stream of its own.
+//! Initial parameters, each network's from its own stream.
 
 use super::ensemble::Networks;
 use super::memory::{Budget, out_of_memory};

@@ -1,4 +1,4 @@
-//! Layers of many networks at once: of the channels of a tensor [B, M·C, rows, columns], the first C belong to the
+//! Layers of many networks together: of the channels of a tensor [B, M·C, rows, columns], the first C belong to the
 //! first network, and so on.
 //!
 //! A convolution of M networks is one with M groups. On a CPU that took less than half the time of unfolding the images
@@ -7,8 +7,8 @@
 use serde::Serialize;
 use tch::{Device, Kind, Tensor};
 
-/// Share of a running statistic that each batch replaces. Keras takes 0.01, of which nothing is learned within the few
-/// hundred steps that a teacher takes on a CPU.
+/// Share of a running statistic that each batch replaces. Keras takes 0.01, with which almost nothing is learned within
+/// the few hundred steps that a teacher takes on a CPU.
 const RUNNING_SHARE: f64 = 0.1;
 /// Added to variances: Ioffe and Szegedy (2015), algorithm 1.
 const VARIANCE_FLOOR: f64 = 1e-5;
@@ -56,9 +56,9 @@ pub(super) fn max_pool_3(images: &Tensor) -> Tensor {
 /// So many channels are faster pooled side by side.
 const MANY_CHANNELS: i64 = 16;
 
-/// The same images, stored with the channels of a pixel side by side: a CPU then compares many channels at once. Of 80
-/// images of 16 channels and 28 x 28 pixels, the largest took a quarter of the time and with its gradient half of it; of
-/// 6 channels it took longer.
+/// The same images, stored with the channels of a pixel side by side: a CPU then compares many channels together. For
+/// 80 images of 16 channels and 28 x 28 pixels, the maximum took a quarter of the time, and half of it with the
+/// gradient; for 6 channels it took longer.
 fn channels_last(images: &Tensor) -> Tensor {
     images.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2])
 }

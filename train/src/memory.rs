@@ -1,5 +1,5 @@
-//! The memory that networks need, counted before it is allocated: a system that promises more than it has ends the
-//! program by force when the promise is called in.
+//! The memory that networks need, counted before it is allocated: a system that promises more than it has kills the
+//! program when the memory is used.
 
 use leakbound::record::free_memory;
 use std::panic::resume_unwind;
@@ -10,13 +10,13 @@ const BYTES: u64 = 16;
 
 /// Parameters that fit into the memory of this machine.
 pub(super) struct Budget {
-    /// None where it is not known: on a GPU, where libtorch itself says that there is none left.
+    /// None if unknown: on a GPU, where libtorch itself reports a lack of memory.
     parameters: Option<u64>,
     spent: u64,
 }
 
 impl Budget {
-    /// A thread's share of the memory that is free now: all of it where no other thread trains.
+    /// A thread's share of the memory that is free now: all of it if no other thread trains.
     pub fn of(device: Device) -> Self {
         let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads().max(1) as u64);
         let parameters = (device == Device::Cpu).then(|| free_memory().unwrap_or(0) / BYTES / threads);

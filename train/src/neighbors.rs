@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2, ArrayView3, Axis};
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 
-/// Images whose distances are computed at once.
+/// Images whose distances are computed together.
 const BLOCK: usize = 4096;
 
 /// The most distances: 2 GiB.
@@ -18,11 +18,10 @@ const MOST: usize = 1 << 28;
 /// The squares are whole numbers, so that the assignment is the same on every machine.
 ///
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for more samples than images, and where there are more than 2^28
-/// distances.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for more samples than images, and for more than 2^28 distances.
 ///
 /// # References
-/// Aerni, Zhang and Tramèr (2024), appendix B.3, with the cosine similarity of OpenCLIP's embeddings in the place of
+/// Aerni, Zhang and Tramèr (2024), appendix B.3, with the cosine similarity of OpenCLIP's embeddings instead of
 /// distances; Kuhn (1955) and Munkres (1957).
 pub(crate) fn nearest_neighbors<'a>(
     samples: impl ExactSizeIterator<Item = ArrayView3<'a, u8>>,

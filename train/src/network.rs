@@ -68,8 +68,8 @@ impl NetworkPlan {
     }
 
     /// Networks that are trained side by side on one thread of a CPU. The calls of small products of matrices cost as
-    /// much as the products, and what four perceptrons remember stays nearer to the processor than that of eight; a
-    /// convolution keeps the thread busy alone, and four at once took no less time.
+    /// much as the products, and the state of four perceptrons stays nearer to the processor than that of eight; a
+    /// convolution keeps the thread busy alone, and four together took no less time.
     pub(super) fn group(self) -> usize {
         match self {
             Self::Mlp { .. } => 4,

@@ -1,4 +1,4 @@
-//! Steps along gradients, for the parameters of many networks at once: every rule here works element by element.
+//! Steps along gradients, for the parameters of many networks together: every rule here works element by element.
 
 use super::adam::Adam;
 use serde::Serialize;
@@ -61,16 +61,16 @@ pub enum Schedule {
     Steps {
         /// The learning rate of the first step.
         rate: f64,
-        /// What it is multiplied by.
+        /// The factor of the learning rate.
         factor: f64,
         /// Shares of the training in [0, 1].
         shares: Vec<f64>,
     },
-    /// rate · factorᵏ in part k = 0, 1, ... of so many equal parts of the training, such as its epochs.
+    /// rate · factorᵏ in part k = 0, 1, ... of equal parts of the training, such as its epochs.
     Exponential {
         /// The learning rate of the first part.
         rate: f64,
-        /// What it is multiplied by from part to part.
+        /// The factor of the learning rate from part to part.
         factor: f64,
         /// Number of parts.
         parts: usize,
@@ -87,7 +87,7 @@ pub enum Schedule {
 impl Schedule {
     /// The schedule of the undefended networks of Aerni et al. (2024), "Evaluations of machine learning privacy
     /// defenses are misleading", appendix A, which has 200 epochs with momentum: 0.1 after a linear start of one epoch,
-    /// a fifth of that after 30, 60 and 80 % of them.
+    /// a fifth of that after 30, 60 and 80% of them.
     #[must_use]
     pub fn wide_residual(epochs: usize) -> Self {
         let then = Self::Steps { rate: 0.1, factor: 0.2, shares: vec![0.3, 0.6, 0.8] };

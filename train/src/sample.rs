@@ -27,7 +27,7 @@ pub(super) fn on_sample<T>(
     train(&TrainingContext { train: &training_images, test: &test_images, device, progress, checkpoint })
 }
 
-/// A training that goes on to its end, and of which nothing is kept.
+/// A training that runs to its end without a checkpoint.
 pub(super) fn train_on_sample<P, T>(train: impl FnOnce(&TrainingContext<'_>, &P) -> Result<T>, plan: &P) -> Result<T> {
     on_sample(&unwatched, None, |context| train(context, plan))
 }
@@ -37,7 +37,7 @@ pub(super) fn unwatched(_: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// A progress callback that ends a training once so many networks, or steps, are done.
+/// A progress callback that ends a training once this many networks, or steps, are done.
 pub(super) fn until(most: u64) -> impl Fn(u64) -> ControlFlow<()> + Sync {
     let done = AtomicU64::new(0);
     move |more| match done.fetch_add(more, Ordering::Relaxed) + more {
@@ -57,7 +57,7 @@ pub(super) fn farthest(one: &Tensor, other: &Tensor) -> f64 {
     f64::try_from((one - other).abs().max()).unwrap()
 }
 
-/// Work on so many threads.
+/// Work on this many threads.
 pub(super) fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }

@@ -30,7 +30,7 @@ pub(super) enum Purpose {
     LeaveOut = 10,
     /// Noise that a generator makes images of, and its first layer when that is drawn again.
     Synthesis = 11,
-    /// What encoders of contrastive defenses begin with beside their networks.
+    /// The start of encoders of contrastive defenses besides their networks.
     Projection = 12,
     /// Random views of images, which contrastive defenses learn from and are attacked with.
     RandomViews = 13,

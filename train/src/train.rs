@@ -14,7 +14,7 @@ use serde::Serialize;
 /// How long and by which rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrainingPlan {
-    /// Passes over the images of the network that has most.
+    /// Passes over the images of the network that has the most.
     pub epochs: usize,
     /// Images in a step, for every network.
     pub batch: usize,
@@ -22,11 +22,11 @@ pub struct TrainingPlan {
     pub optimizer: Optimizer,
     /// The learning rate.
     pub schedule: Schedule,
-    /// Whether each network ends where it no longer gets better.
+    /// Whether each network ends when it stops improving.
     pub early_stopping: Option<EarlyStopping>,
     /// How images are varied at every step; not at all if absent.
     pub augmentation: Option<Augmentation>,
-    /// Networks that are trained side by side; if absent, as many as are fastest: on a CPU few on each thread, on a GPU
+    /// Networks that are trained side by side; if absent, the fastest number: on a CPU a few on each thread, on a GPU
     /// all. Sums, and so the last digits, depend on it.
     pub side_by_side: Option<usize>,
 }
@@ -40,8 +40,8 @@ impl TrainingPlan {
 
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share outside (0, 1),
-    /// [`Error::Rejected`](leakbound::Error::Rejected) if of the `images` of the network that has fewest none is left
-    /// to learn from.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if no image is left to learn from for the network that has the
+    /// fewest of the `images`.
     pub(super) fn check(&self, images: usize) -> Result<()> {
         let mut counts = vec![("images in a step", self.batch), ("epochs", self.epochs)];
         counts.extend(self.early_stopping.map(|stopping| ("patience", stopping.patience)));
@@ -70,7 +70,7 @@ struct Passes {
 }
 
 impl Passes {
-    /// Adds the next `size` examples, of which there is at least one.
+    /// Adds the next `size` examples; there is at least one.
     fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
         for _ in 0..size {
             if self.at >= self.order.len() {
@@ -89,7 +89,7 @@ pub(super) struct Batches {
     networks: Vec<Passes>,
     /// Examples of a network in a batch.
     size: usize,
-    /// Whether what does not fill a batch is left out of a pass: no example is in a batch twice then.
+    /// Whether an incomplete batch is left out of a pass, so that no example is in a batch twice.
     pub whole: bool,
 }
 

@@ -5,7 +5,7 @@ use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use tch::{Device, Kind, Tensor};
 
-/// An image, and what is to be learned about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
+/// An image, and what to learn about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Example {
     pub image: u32,
@@ -28,8 +28,7 @@ impl Example {
 const MAX_EXAMPLES: u64 = 1 << 29;
 
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for so many networks with so many images each that their tables take
-/// more than 4 GiB.
+/// [`Error::Rejected`](leakbound::Error::Rejected) if the tables of the networks' images take more than 4 GiB.
 pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize) -> Result<()> {
     if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
         return Ok(());
@@ -53,7 +52,7 @@ impl TrainingImages {
         Self { inputs, targets: one_hot(labels, classes, device) }
     }
 
-    /// The same with targets of further labels behind those that are there.
+    /// The same with targets of further labels after the existing ones.
     pub fn and_targets(self, labels: &[u8], classes: usize) -> Self {
         let further = one_hot(labels, classes, self.targets.device());
         Self { targets: Tensor::cat(&[&self.targets, &further], 0), ..self }

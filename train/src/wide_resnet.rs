@@ -14,12 +14,11 @@ use tch::{Device, Kind, Tensor};
 /// classification through scale".
 const GROUPS: i64 = 16;
 
-/// WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32
-/// k and 64 k filters, of which the last two halve the images, normalization and ReLU, the mean over each image, and C
-/// classes.
+/// WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32 k and 64 k
+/// filters, the last two of which halve the images, normalization and ReLU, the mean over each image, and C classes.
 ///
-/// A block normalizes, applies ReLU and convolves by 3 x 3, twice, and adds what it got; where shapes differ, a
-/// convolution of 1 x 1 of what its first normalization and ReLU gave. With group normalization ReLU comes first.
+/// A block normalizes, applies ReLU and convolves by 3 x 3, twice, and adds its input; if shapes differ, a convolution
+/// of 1 x 1 of the output of its first normalization and ReLU instead. With group normalization ReLU comes first.
 ///
 /// # References
 /// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalization behind ReLU: De et al.
@@ -139,7 +138,7 @@ impl Architecture for WideResNet {
             }
             let inner = convolved(&activated, &mut reader, block.stride, 1);
             let inner = activation(networks, &inner, &mut reader, pass);
-            // Not in place: the normalization's gradient needs what it got.
+            // Not in place: the normalization's gradient needs its input.
             images = convolved(&inner, &mut reader, 1, 1).g_add(&images);
         }
         let images = activation(networks, &images, &mut reader, pass);

@@ -18,9 +18,9 @@ const FLUKE: usize = 50;
 pub struct AntipodesInterval {
     /// Lower end of ε.
     pub lower: f64,
-    /// Upper end; `inf` where the attack may always be right.
+    /// Upper end; `inf` if the attack may always be right.
     pub upper: f64,
-    /// The threshold it was read at; None where no threshold gave anything.
+    /// The threshold at which it was read; None if no threshold gave anything.
     pub threshold: Option<f64>,
 }
 
@@ -44,19 +44,19 @@ impl AntipodesInterval {
 /// The published interval: `trained` \[canary\] is the model's confidence in the label y' that was trained on, `others`
 /// \[canary, alternative\] that in each of the other wrong labels y''.
 ///
-/// At each threshold τ of 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99 the attack guesses the more confident of y' and y'' where
-/// either reaches τ. Canary i has m_i guesses, a share a_i of which are right; with weights m_i over the N canaries
-/// that have any, the weighted mean and standard deviation (reliability weights) give mean ± 1.96 sd/√N, turned round
-/// where the mean is below one half, at least 0.5 and at most 1; with all guesses right the lower end is at most 1 -
-/// 3/N, and 0.5 for N ≤ 50. The interval of ε is ln(a/(1-a)) of both ends, at the τ with the largest lower end.
+/// At each threshold τ of 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99 the attack guesses the more confident of y' and y'' if
+/// either reaches τ. Canary i has m_i guesses, and a share a_i of them are right; with weights m_i over the N canaries
+/// that have any, the weighted mean and standard deviation (reliability weights) give mean ± 1.96 sd/√N, reflected if
+/// the mean is below one half, at least 0.5 and at most 1; with all guesses right the lower end is at most 1 - 3/N, and
+/// 0.5 for N ≤ 50. The interval of ε is ln(a/(1-a)) of both ends, at the τ with the largest lower end.
 ///
-/// *Heuristic*: the best of seven thresholds without correction (as its authors say), a normal interval, guesses on one
-/// model taken for independent, and a direction chosen on the data. [`audit_labels`](crate::label_dp::audit_labels) is
-/// the valid counterpart.
+/// *Heuristic*: the best of seven thresholds without correction (as its authors note), a normal interval, guesses on
+/// one model taken for independent, and a direction chosen on the data. [`audit_labels`](crate::label_dp::audit_labels)
+/// is the valid counterpart.
 ///
 /// # Errors
-/// [`Error::Length`] unless there are as many rows as canaries, at least 1, and at least 1 alternative;
-/// [`Error::Domain`] for a confidence that is NaN.
+/// [`Error::Length`] unless there is one row per canary, at least 1, and at least 1 alternative; [`Error::Domain`] for
+/// a confidence that is NaN.
 ///
 /// # Example
 /// ```
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(one.lower, 0.0);
     }
 
-    /// Always wrong is as telling as always right.
+    /// Always wrong is as informative as always right.
     #[test]
     fn the_guess_is_turned_round() {
         let wrong = antipodes_interval(&[0.01; 100], Array2::from_elem((100, 3), 0.9).view()).unwrap();

@@ -3,7 +3,7 @@
 use crate::named::named;
 use serde::Serialize;
 
-/// Which mechanism made the labels of a recording private, as far as something was published about it.
+/// The mechanism that made the labels of a recording private, if something was published about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -12,7 +12,7 @@ pub enum LabelFamily {
     NotPrivate,
     /// ALIBI: Laplace noise on one-hot labels and Bayesian inference (Malek Esmaeili et al. 2021).
     Alibi,
-    /// AGIBI: Gaussian noise in its place.
+    /// AGIBI: Gaussian noise instead.
     Agibi,
     /// Randomized response (Warner 1965).
     RandomizedResponse,

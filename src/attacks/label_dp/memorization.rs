@@ -1,4 +1,4 @@
-//! Canaries with a wrong label, and what a model says about them.
+//! Canaries with a wrong label, and a model's answers about them.
 
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView1};
@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView1};
 /// model's probabilities of all classes.
 ///
 /// Shapes: `probabilities` \[canary, class\], `labels_true` and `labels_trained` \[canary\]. y' must have been drawn
-/// uniformly among the C - 1 classes other than y, by a draw of its own for each canary, before training.
+/// uniformly among the C - 1 classes other than y, by a separate draw for each canary, before training.
 ///
 /// ```
 /// # use leakbound::label_dp::LabelCanaries;
@@ -29,8 +29,8 @@ impl LabelCanaries {
     ///
     /// # Errors
     /// [`Error::Length`] without a canary, with fewer than 3 classes (no third label could be guessed) or labels that
-    /// do not fit; [`Error::Domain`] for a probability outside \[0, 1\], NaN included, and for a label that is no
-    /// class; [`Error::Rejected`] where a trained label is the true one.
+    /// do not fit; [`Error::Domain`] for a probability outside \[0, 1\], NaN included, and for a label that is not a
+    /// class; [`Error::Rejected`] if a trained label is the true one.
     pub fn new(probabilities: Array2<f64>, labels_true: Vec<usize>, labels_trained: Vec<usize>) -> Result<Self> {
         let (canaries, classes) = probabilities.dim();
         Error::check_length(canaries > 0, "canaries", 0, "at least 1")?;

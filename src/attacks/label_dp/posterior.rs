@@ -1,4 +1,4 @@
-//! What noisy one-hot labels say about the label, given a prior.
+//! The posterior of a label, given a noisy one-hot label and a prior.
 
 use crate::error::{Error, Result};
 use crate::quantity::NoiseScale;

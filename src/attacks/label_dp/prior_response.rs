@@ -5,15 +5,15 @@ use crate::order;
 use crate::quantity::Epsilon;
 use rand::{Rng, RngExt};
 
-/// Randomized response among the classes that a prior says are likely: RRWithPrior.
+/// Randomized response among the classes that are likely under a prior: RRWithPrior.
 ///
-/// Let Y be the k classes with the largest prior probabilities. A label y in Y is answered by itself with probability
-/// e^ε/(e^ε + k - 1) and by each other class of Y with probability 1/(e^ε + k - 1); any other label is answered by a
-/// class of Y, uniformly. Of all k it is the one whose answer is most often the label if labels have the prior:
+/// Let Y be the k classes with the largest prior probabilities. The answer to a label y in Y is y with probability
+/// e^ε/(e^ε + k - 1) and each other class of Y with probability 1/(e^ε + k - 1); the answer to any other label is
+/// uniform over Y. Among all k, the k used is the one whose answer is most often the label if labels follow the prior:
 /// ```text
 /// k = argmax_k  e^ε/(e^ε + k - 1) · Σ_{y in Y_k} prior(y),
 /// ```
-/// the smallest one of equals. With k = C, the number of classes, it is plain randomized response.
+/// the smallest one among ties. With k = C, the number of classes, it is plain randomized response.
 ///
 /// It is ε-differentially private for the label, whatever the prior: an answer in Y has one of the probabilities
 /// e^ε/(e^ε + k - 1), 1/k and 1/(e^ε + k - 1), which are in this order; the first is at most e^ε times the last. The
@@ -44,8 +44,8 @@ pub struct PriorResponse {
 }
 
 impl PriorResponse {
-    /// The response for a prior: one weight per class, which need not sum to 1. Of equal weights the first classes are
-    /// taken.
+    /// The response for a prior: one weight per class, which need not sum to 1. Among equal weights the first classes
+    /// are taken.
     ///
     /// # Errors
     /// [`Error::Length`] without a class; [`Error::Domain`] for a weight that is negative or not finite, or if all are 0.
@@ -85,7 +85,7 @@ impl PriorResponse {
     /// The probability of each class as the answer to a label.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a label that is no class.
+    /// [`Error::Domain`] for a label that is not a class.
     pub fn distribution(&self, label: usize) -> Result<Vec<f64>> {
         self.check(label)?;
         let likely = self.answers.len();
@@ -106,7 +106,7 @@ impl PriorResponse {
     /// An answer to a label.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a label that is no class.
+    /// [`Error::Domain`] for a label that is not a class.
     pub fn draw(&self, label: usize, stream: &mut impl Rng) -> Result<usize> {
         self.check(label)?;
         let likely = self.answers.len();
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Against all k, of which none is more often right, and its own distribution.
+    /// Compared with all k, none of which is right more often, and with its own distribution.
     #[test]
     fn no_other_number_of_answers_is_right_more_often() {
         for (prior, epsilon) in priors().iter().flat_map(|prior| EPSILONS.map(move |epsilon| (prior, epsilon))) {

@@ -7,8 +7,8 @@ use crate::order;
 /// sum 1.
 ///
 /// With s the values in falling order, u = (s_1 + ... + s_k - 1)/k for the largest k with k s_k > s_1 + ... + s_k - 1:
-/// the conditions of Karush, Kuhn and Tucker say that the solution is max(o_i - u, 0) with a multiplier u of the sum,
-/// and the sum falls in u.
+/// by the conditions of Karush, Kuhn and Tucker the solution is max(o_i - u, 0) with a multiplier u of the sum, and the
+/// sum falls in u.
 ///
 /// # Errors
 /// [`Error::Length`] without a value, [`Error::Domain`] for a value that is not finite.

@@ -15,7 +15,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// not for releases that must withstand attacks on floating-point noise.
 ///
 /// # Errors
-/// [`Error::Domain`] for a label that is no class.
+/// [`Error::Domain`] for a label that is not a class.
 ///
 /// # Example
 /// ```
@@ -40,7 +40,7 @@ pub fn alibi_labels(labels: &[usize], classes: usize, lambda: NoiseScale, seed: 
     })
 }
 
-/// AGIBI's labels: the same with Gaussian noise of standard deviation σ.
+/// AGIBI's labels: likewise, but with Gaussian noise of standard deviation σ.
 ///
 /// # Errors
 /// As [`alibi_labels`].

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 /// Thresholds tried on the first half of a split.
 const THRESHOLDS: [f64; 9] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999];
 
-/// From which confidence on the attack guesses.
+/// The confidence from which the attack guesses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LabelThreshold {
     /// Declared before looking at the model.
@@ -27,9 +27,9 @@ pub enum LabelThreshold {
 pub struct LabelAudit {
     /// The threshold used.
     pub threshold: f64,
-    /// Canaries that the bound is about.
+    /// Canaries that the bound concerns.
     pub canaries: u64,
-    /// Right guesses among the canaries that were guessed at; None where the attack never guessed.
+    /// Correct guesses among the canaries that were guessed at; None if the attack never guessed.
     pub guesses: Option<BinomialCounts>,
     /// Lower bound of the ε of label privacy at δ.
     pub epsilon: LowerBound,
@@ -38,24 +38,24 @@ pub struct LabelAudit {
 /// Lower bound of the ε of (ε, δ)-label privacy of one training, from models trained on canaries with wrong labels.
 ///
 /// One alternative y''_i is drawn for each canary, uniformly among the classes other than y_i and y'_i, as a function
-/// of the seed and not of the model. The attack guesses the label of higher confidence among y'_i and y''_i where
-/// either reaches τ, ties by a coin, and abstains otherwise. With v right among r guesses about m canaries the bound is
-/// the one of one training run ([`one_run_epsilon`](crate::audit::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c
-/// the Clopper-Pearson lower limit of v out of r. *Finite-sample*.
+/// of the seed and not of the model. The attack guesses the label of higher confidence among y'_i and y''_i if either
+/// reaches τ, ties by a coin, and abstains otherwise. With v right among r guesses about m canaries the bound is the
+/// one of one training run ([`one_run_epsilon`](crate::audit::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c the
+/// Clopper-Pearson lower limit of v out of r. *Finite-sample*.
 ///
-/// Why it holds: y'_i is uniform among the wrong labels and y''_i among the rest, so given the unordered pair
-/// {y'_i, y''_i} each of the two is the trained one with probability 1/2, independently for all canaries. The attack
-/// sees the pairs and the model. Given the pairs, the coins b_i (which of the pair was trained on) are fair, and a
-/// model trained with ε-label privacy changes its distribution by at most e^ε when one coin, that is one label,
-/// changes. So given the model and all other coins the odds of a coin are at most e^ε either way, and each guess is
-/// right with probability at most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by
-/// a binomial variable. Guesses on one model need not be independent, which is where the published interval needs a
-/// heuristic. r depends on the model only, as the theorem asks.
+/// Why it holds: y'_i is uniform among the wrong labels and y''_i among the rest, so given the unordered pair {y'_i,
+/// y''_i} each of the two is the trained one with probability 1/2, independently for all canaries. The attack sees the
+/// pairs and the model. Given the pairs, the coins b_i (which of the pair was trained on) are fair, and a model trained
+/// with ε-label privacy changes its distribution by at most e^ε when one coin, that is one label, changes. So given the
+/// model and all other coins the odds of a coin are at most e^ε either way, and each guess is right with probability at
+/// most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by a binomial variable.
+/// Guesses on one model need not be independent, whereas the published interval needs a heuristic for this. r depends
+/// on the model only, as the theorem asks.
 ///
-/// Canaries may be those of several models, if each model has drawn canaries of its own and was trained by itself: all
+/// Canaries may be those of several models, if each model has its own draw of canaries and was trained separately: all
 /// models together are one mechanism, in which the coin of a canary reaches one model only. Changing it changes the
-/// distribution of that model as (ε, δ)-label privacy of one training allows, and no other, so that the theorem holds
-/// for the m canaries of all models with the ε and δ of one.
+/// distribution of that model as (ε, δ)-label privacy of one training allows, and no other, so the theorem holds for
+/// the m canaries of all models with the ε and δ of one.
 ///
 /// # Errors
 /// [`Error::Domain`] for a threshold outside \[0, 1\]; [`Error::Rejected`] for a split of 1 canary; as
@@ -118,7 +118,7 @@ struct Game {
 
 impl Game {
     fn draw(canaries: &LabelCanaries, canary: usize, stream: &mut impl Rng) -> Self {
-        // Both draws are made for every canary, so that its alternative does not depend on what the model says.
+        // Both draws are made for every canary, so that its alternative does not depend on the model's answers.
         let (index, coin) = (stream.random_range(0..canaries.classes() - 2), stream.random::<bool>());
         let alternative = canaries.alternatives(canary).nth(index).unwrap_or(canaries.trained_label(canary));
         let (trained, other) = (canaries.trained(canary), canaries.probabilities(canary)[alternative]);

@@ -9,10 +9,10 @@ use ndarray::Array2;
 use std::ops::Range;
 
 /// Whether each model predicts the label of each sample, \[model, sample\], on the view on which most samples are
-/// predicted right by models that were trained on them; and which view that is, the first of several.
+/// predicted correctly by models that were trained on them; and that view, the first among ties.
 ///
-/// Models that were trained without augmentation know a mislabeled sample as it was and not its shifted copies, so that
-/// an average over the views would call memorized samples forgotten.
+/// Models that were trained without augmentation know a mislabeled sample as it was and not its shifted copies, so an
+/// average over the views would call memorized samples forgotten.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryLogits, right_answers};
@@ -25,7 +25,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// What the source cannot read.
+/// Errors in reading the source.
 pub fn right_answers(logits: &impl ShadowLogits) -> Result<(usize, Array2<bool>)> {
     let source = ScoredLogits::new(logits, MembershipScore::Correct);
     let (members, views) = (source.members(), source.views());

@@ -1,4 +1,4 @@
-//! What an attack says about each sample of each victim, beside the truth.
+//! An attack's score of each sample for each victim, with the truth.
 
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -6,9 +6,9 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 
 /// Scores of a membership attack: one for each sample under each victim model. **High means member**, whatever the
-/// attack; attacks whose published form means the opposite are turned round where they are made.
+/// attack; attacks whose published form means the opposite have their sign reversed.
 ///
-/// Shapes: `scores` and `members` are \[victim, sample\]; `members` is true where the victim was trained on the sample.
+/// Shapes: `scores` and `members` are \[victim, sample\]; `members` is true if the victim was trained on the sample.
 /// Scores may be infinite and may be equal; they are never NaN.
 ///
 /// ```

@@ -9,13 +9,13 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Confidences that are looked at, the largest first; the rest of many classes says little.
+/// Confidences that are used, the largest first; with many classes the rest carries little information.
 const MOST_INPUTS: usize = 10;
 
 /// Units of the hidden layer.
 const HIDDEN: usize = 32;
 
-/// Answers that one network is trained on; of more, this many are drawn.
+/// Answers that one network is trained on; if there are more, this many are drawn.
 const MOST_ANSWERS: usize = 100_000;
 
 /// Passes over them, and answers of one step.
@@ -39,7 +39,7 @@ const MOMENTS: [f64; 2] = [0.9, 0.999];
 /// Shapes: logits \[model, sample, view, class\]; the result is \[model, sample\].
 ///
 /// # Errors
-/// [`Error::Rejected`] where a half has answers of one kind only; what the source cannot read.
+/// [`Error::Rejected`] if a half has answers of only one kind; errors in reading the source.
 ///
 /// # References
 /// Shokri, Stronati, Song and Shmatikov (2017); Salem et al. (2019), adversary 1 (sorted confidences); Ihrig (2021),
@@ -180,7 +180,7 @@ impl Network {
         })
     }
 
-    /// The logarithm of the odds that the answer is one on a training sample.
+    /// The log odds that the answer is one on a training sample.
     fn margin(&self, input: &[f64]) -> f64 {
         let output = &self.weights[HIDDEN * (self.inputs + 1)..];
         self.hidden(input).iter().zip(output).map(|(h, w)| h * w).sum::<f64>() + output[HIDDEN]
@@ -235,7 +235,7 @@ mod tests {
         MemoryLogits::new(logits, Array1::from_shape_fn(150, |s| s % 4), members).unwrap()
     }
 
-    /// The probability that a member scores above another.
+    /// The probability that a member scores above a non-member.
     fn area(scores: &AttackScores) -> f64 {
         let of = |member: bool| -> Vec<f64> {
             let pairs = scores.scores().into_iter().zip(scores.members());

@@ -5,18 +5,18 @@ use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 use crate::roc::Roc;
 
-/// Limits of the area A = P(member above non-member) + ½ P(equal) of two distributions, of which m and n scores were
-/// drawn independently.
+/// Limits of the area A = P(member above non-member) + ½ P(equal) of two distributions, from m and n independent
+/// scores.
 ///
-/// The area Â of the scores is the mean of h(x, y), 1 for x above y and ½ for equal ones, over all pairs. It is also the
-/// mean over all orders of the scores of the mean of q = min(m, n) disjoint pairs, each of which is a mean of q
-/// independent numbers in \[0, 1\] with mean A. The exponential is convex, so that Chernoff's bound for such means is
-/// one for Â too: P(Â ≥ A + t) ≤ exp(-q KL(A + t ‖ A)), with KL(p ‖ a) = p ln(p/a) + (1 - p) ln((1 - p)/(1 - a)), and
-/// the same below. The limits are the smallest and the largest a with q KL(Â ‖ a) ≤ ln(2/f), rounded outward.
+/// The area Â of the scores is the mean of h(x, y), 1 for x above y and ½ for equal ones, over all pairs. It is also
+/// the mean, over all orders of the scores, of the mean over q = min(m, n) disjoint pairs, and each such mean is over q
+/// independent numbers in \[0, 1\] with mean A. The exponential is convex, so Chernoff's bound for such means also
+/// holds for Â: P(Â ≥ A + t) ≤ exp(-q KL(A + t ‖ A)), with KL(p ‖ a) = p ln(p/a) + (1 - p) ln((1 - p)/(1 - a)), and the
+/// same below. The limits are the smallest and the largest a with q KL(Â ‖ a) ≤ ln(2/f), rounded outward.
 ///
-/// No variance is estimated, so that few scores and small failure probabilities do no harm. The interval of DeLong, DeLong
-/// and Clarke-Pearson (1988), A ± z of an estimated variance, is narrower and does not hold: with 30 scores of each kind
-/// and A = 0.95 it misses in 5 % of cases where it states 0.09 %.
+/// No variance is estimated, so few scores and small failure probabilities do no harm. The interval of DeLong, DeLong
+/// and Clarke-Pearson (1988), A ± z of an estimated variance, is narrower and does not hold: with 30 scores of each
+/// kind and A = 0.95 it misses in 5% of cases when it states 0.09%.
 ///
 /// # Example
 /// ```
@@ -38,16 +38,16 @@ pub fn auc_limits(roc: &Roc, failure: FailureProbability) -> Interval {
     limits(roc.auc(), disjoint_pairs(roc) as f64, failure)
 }
 
-/// Limits of the mean of the areas of several pairs of distributions, of which the scores were all drawn independently.
+/// Limits of the mean of the areas of several pairs of distributions, all of whose scores were drawn independently.
 ///
-/// The areas A_1, ..., A_s may differ, and so may the numbers of scores. As [`auc_limits`] shows, E exp(λ Â_i) is at most
-/// (1 - A_i + A_i exp(λ/q_i))^{q_i}, which falls with q_i, so that all q_i may be replaced by the smallest, q. The areas of
-/// the scores are independent, and ln(1 - a + a y) is concave in a: with the means M̂ of Â_i and M of A_i,
+/// The areas A_1, ..., A_s may differ, and so may the numbers of scores. As [`auc_limits`] shows, E exp(λ Â_i) is at
+/// most (1 - A_i + A_i exp(λ/q_i))^{q_i}, which decreases in q_i, so all q_i may be replaced by the smallest, q. The
+/// areas of the scores are independent, and ln(1 - a + a y) is concave in a: with the means M̂ of Â_i and M of A_i,
 /// ```text
 /// E exp(λ M̂) ≤ Π_i (1 - A_i + A_i exp(λ/(s q)))^q ≤ (1 - M + M exp(λ/(s q)))^{s q},
 /// ```
-/// and M̂ has the limits of one area with s q pairs. Where areas are not independent, the means of the ends of intervals
-/// that hold together are limits of the mean area: [`auc_limits`] with the failure probability divided by their number.
+/// and M̂ has the limits of one area with s q pairs. Without independence, the means of the ends of simultaneous
+/// intervals are limits of the mean area: [`auc_limits`] with the failure probability divided by their number.
 ///
 /// # Errors
 /// [`Error::Length`] without areas.
@@ -85,7 +85,7 @@ fn disjoint_pairs(roc: &Roc) -> u64 {
 
 /// The smallest and the largest a with q KL(Â ‖ a) ≤ ln(2/f), rounded outward.
 fn limits(area: f64, pairs: f64, failure: FailureProbability) -> Interval {
-    // ln(2/f), of which the quotient overflows for the smallest f.
+    // ln(2/f); the quotient itself overflows for the smallest f.
     let allowed = std::f64::consts::LN_2 - failure.get().ln();
     // The mean of areas that are all 1 may be rounded beyond it.
     let area = area.min(1.0);
@@ -97,7 +97,7 @@ fn limits(area: f64, pairs: f64, failure: FailureProbability) -> Interval {
     }
 }
 
-/// Halvings: an end below 2^-200 is published as what is left of it.
+/// Halvings: an end below 2^-200 is reported as what is left of it.
 const STEPS: usize = 200;
 
 /// A number just below the smallest a with q KL(Â ‖ a) ≤ `allowed`; 0 where Â is.

@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use ndarray::ArrayView1;
 
 impl AttackScores {
-    /// One sample under all victims: members are the victims that were trained on it. Where victims are trained
-    /// independently these scores are independent draws of two distributions, as
-    /// [`audit_scores`](crate::audit::audit_scores) asks. A sample must be named before its scores are seen: the most
-    /// vulnerable of n found on the same scores is one of n.
+    /// One sample under all victims: members are the victims that were trained on it. If victims are trained
+    /// independently, these scores are independent draws from two distributions, as
+    /// [`audit_scores`](crate::audit::audit_scores) requires. A sample must be named before its scores are seen: the
+    /// most vulnerable of n found on the same scores is one of n.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a sample that is not there, [`Error::Length`] where all victims are members or none is.
+    /// [`Error::Domain`] for a sample that does not exist, [`Error::Length`] if all victims are members or none are.
     ///
     /// # Example
     /// ```
@@ -28,12 +28,12 @@ impl AttackScores {
         divided(self.scores().column(sample), self.members().column(sample))
     }
 
-    /// All samples under one victim. They share a model, so that their scores may depend on each other:
+    /// All samples under one victim. They share a model, so their scores may depend on each other:
     /// [`audit_one_run`](crate::audit::audit_one_run) allows for that, [`audit_scores`](crate::audit::audit_scores)
     /// does not.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a victim that is not there, [`Error::Length`] where all samples are members or none is.
+    /// [`Error::Domain`] for a victim that does not exist, [`Error::Length`] if all samples are members or none are.
     ///
     /// # Example
     /// ```

@@ -17,21 +17,21 @@ use rand_chacha::ChaCha8Rng;
 /// How often victims are right about the samples that they were trained on, and about the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CanaryAccuracy {
-    /// Right answers about members: in-sample accuracy.
+    /// Correct answers about members: in-sample accuracy.
     pub members: BinomialCounts,
     /// Its limits.
     pub members_interval: Interval,
-    /// Right answers about non-members.
+    /// Correct answers about non-members.
     pub non_members: BinomialCounts,
     /// Its limits.
     pub non_members_interval: Interval,
 }
 
-/// Accuracy of the victims on the samples inside and outside of their training data, with Clopper-Pearson limits of
-/// which each is wrong with the failure probability at most if answers are independent.
+/// Accuracy of the victims on the samples inside and outside of their training data, with Clopper-Pearson limits. Each
+/// limit is wrong with at most the failure probability if answers are independent.
 ///
-/// `correct` \[victim, sample\] is true where the victim gives the sample its training label. Canaries that are not
-/// fitted (an in-sample accuracy far below that of the training data) underestimate the exposure of the most vulnerable
+/// `correct` \[victim, sample\] is true if the victim gives the sample its training label. Canaries that are not fitted
+/// (an in-sample accuracy far below that of the training data) underestimate the exposure of the most vulnerable
 /// sample.
 ///
 /// # Errors
@@ -87,9 +87,9 @@ pub struct CanaryIndependence {
     pub mean_correlation: f64,
     /// Root of the mean squared correlation.
     pub rms_correlation: f64,
-    /// Its mean over the permutations: what independence gives at this number of victims.
+    /// Its mean over the permutations: the value expected under independence for this number of victims.
     pub rms_expected: f64,
-    /// Probability that independent samples give two statistics as extreme, twice the smaller of both p-values.
+    /// Probability that independent samples give statistics as extreme: twice the smaller of the two p-values.
     pub p_value: f64,
     /// Permutations drawn.
     pub permutations: usize,
@@ -103,15 +103,15 @@ const PERMUTATIONS: std::ops::RangeInclusive<usize> = 99..=100_000;
 
 /// A permutation test of independence between samples, given who was trained on them.
 ///
-/// For each sample the scores are replaced by their mid-ranks among the victims of the same truth, centered and brought
-/// to unit length; r_{vs} is what is left. Two statistics: |Σ_{s<t} ρ_{st}|, which a victim that is high everywhere
-/// raises, and Σ_{s<t} ρ_{st}², which finds clusters too, where ρ_{st} = Σ_v r_{vs} r_{vt}. If samples are independent
-/// given the truth and victims are trained alike, the ranks of each sample may be permuted within each truth without
-/// changing the joint distribution; so with B permutations (1 + #{statistic ≥ observed})/(1 + B) is a valid p-value for
-/// each, and twice the smaller one for both, exactly and for every number of victims.
+/// For each sample the scores are replaced by their mid-ranks among the victims of the same truth, centered and scaled
+/// to unit length; this gives r_{vs}. There are two statistics, with ρ_{st} = Σ_v r_{vs} r_{vt}: |Σ_{s<t} ρ_{st}|,
+/// which a victim that is high everywhere raises, and Σ_{s<t} ρ_{st}², which also finds clusters. If samples are
+/// independent given the truth and victims are trained alike, the ranks of each sample may be permuted within each
+/// truth without changing the joint distribution; so with B permutations (1 + #{statistic ≥ observed})/(1 + B) is a
+/// valid p-value for each, and twice the smaller one for both, exactly and for every number of victims.
 ///
-/// Guesses at the population level are counted as independent by Clopper-Pearson limits. A small p-value says that they
-/// are not; the bootstrap over victims is the band to read then. Of more than 1,000 samples as many are taken, evenly.
+/// Guesses at the population level are counted as independent by Clopper-Pearson limits. A small p-value shows that
+/// they are not; read the bootstrap over victims then. From more than 1,000 samples, 1,000 are taken evenly.
 ///
 /// # Errors
 /// [`Error::Length`] unless there are 99 to 100,000 permutations; [`Error::Rejected`] with fewer than two samples whose
@@ -202,7 +202,8 @@ fn residuals(guesses: &AttackScores) -> Vec<Column> {
 /// Fisher and Yates within each truth.
 fn shuffle(column: &Column, shuffled: &mut [f64], stream: &mut ChaCha8Rng) {
     for group in &column.groups {
-        // The numbers of a range of `usize`, in fewer instructions: as many victims as a u32 counts do not fit in memory.
+        // The numbers of a range of `usize`, in fewer instructions: more victims than a u32 counts do not fit in
+        // memory.
         for last in (1..group.len() as u32).rev() {
             shuffled.swap(group[last as usize], group[stream.random_range(0..=last) as usize]);
         }
@@ -237,18 +238,18 @@ fn signed_sum(columns: &[Column], victims: usize) -> f64 {
 pub struct Dilution {
     /// The sample.
     pub sample: usize,
-    /// It is found with at least this probability,
+    /// The sample is found with at least this probability,
     pub tpr_lower: f64,
     /// at an FPR of at most this,
     pub fpr_upper: f64,
-    /// where of the population at most this share is found.
+    /// while at most this share of the population is found.
     pub population_tpr_upper: f64,
 }
 
 /// The sample whose exposure the population hides most, if there is one beyond doubt: its lower limit of TPR is above
 /// the upper limit of the population's ROC at the largest FPR that the sample's own threshold may have.
 ///
-/// Half of the failure probability is spent on the samples (all of them at once), half on the population. The
+/// Half of the failure probability is spent on the samples (all of them simultaneously), half on the population. The
 /// population's limits count guesses as independent. A defense that names one member in its output ("name and shame")
 /// has a population TPR of about FPR + 1/n, and this finds it.
 ///
@@ -331,8 +332,8 @@ mod tests {
         assert!(found.sample == 17 && found.tpr_lower > 0.6 && found.population_tpr_upper < 0.4, "{found:?}");
     }
 
-    /// 200 data sets without and with a common part of a tenth of the variance. Without it a p-value below 5 % is met
-    /// in 10 on average; more than 22 have a probability below 3e-4.
+    /// 200 data sets without and with a common part of a tenth of the variance. Without it, 10 on average have a
+    /// p-value below 5%; more than 22 have a probability below 3e-4.
     #[test]
     fn independence_is_rejected_when_it_fails_only() {
         let rejected = |shared: f64| {

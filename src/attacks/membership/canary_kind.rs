@@ -3,10 +3,10 @@
 use crate::named::named;
 use serde::Serialize;
 
-/// What takes the place of the audited training images.
+/// What replaces the audited training images.
 ///
-/// An attack succeeds to different degrees on different images; an audit is to find what it does to the most
-/// vulnerable, which these stand for. Which they are depends on the defense: wrong labels for supervised learning,
+/// An attack succeeds to different degrees on different images; an audit must find out how it does on the most
+/// vulnerable, which these represent. Which they are depends on the defense: wrong labels for supervised learning,
 /// wrong labels with a duplicate for SELENA, out-of-distribution images for self-supervised learning (appendix A.5,
 /// table 2).
 ///
@@ -22,16 +22,16 @@ pub enum CanaryKind {
     /// The images, each with a label uniform among the other classes.
     Mislabeled,
     /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only
-    /// the mislabeled ones are attacked. Each of the two is in half of the models, so that the duplicate is there for
-    /// half of the members only (section 5.4).
+    /// the mislabeled ones are attacked. Each of the two is in half of the models, so the duplicate is there for only
+    /// half of the members (section 5.4).
     Duplicated,
-    /// The images, each with a label uniform among the other classes, and of each a duplicate with its own label that
+    /// The images, each with a label uniform among the other classes, and a duplicate of each with its own label that
     /// is in every training set: as [`CanaryKind::Duplicated`], but only the mislabeled image comes and goes.
     AlwaysDuplicated,
-    /// The images, each with a label uniform among the other classes, and of each a copy *with the same wrong label*
-    /// that is in every training set: what appendix B.3 and figure 12(b) copy is the audited set with its wrong labels.
-    /// An adversary who places the copies poisons the training data, and is stronger than those that the other kinds
-    /// stand for (Tramèr et al. 2022, "Truth Serum").
+    /// The images, each with a label uniform among the other classes, and a copy of each *with the same wrong label*
+    /// that is in every training set: appendix B.3 and figure 12(b) copy the audited set with its wrong labels. An
+    /// adversary who places the copies poisons the training data, and is stronger than those that the other kinds
+    /// represent (Tramèr et al. 2022, "Truth Serum").
     Poisoned,
     /// Images of another data set at random, each with a label uniform among all classes.
     OutOfDistribution,
@@ -59,7 +59,7 @@ impl CanaryKind {
         matches!(self, Self::OutOfDistribution)
     }
 
-    /// Whether a mislabeled image has a second one beside it, in some training sets or in all.
+    /// Whether a mislabeled image has a second one alongside it, in some training sets or in all.
     #[must_use]
     pub const fn has_duplicates(self) -> bool {
         matches!(self, Self::Duplicated) || self.has_copies()

@@ -1,10 +1,10 @@
-//! Defenses against membership inference, and the attack and the canaries that each is to be evaluated with.
+//! Defenses against membership inference, with the attack and the canaries for evaluating each.
 
 use super::canary_kind::CanaryKind;
 use crate::named::named;
 use serde::Serialize;
 
-/// Which defense models were trained with, as far as what is published about it says how to evaluate it.
+/// The defense that models were trained with, if its evaluation has been published.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", section 5.1.
@@ -26,10 +26,10 @@ pub enum DefenseFamily {
     /// A linear classifier on an encoder trained without labels by SimCLR (Chen et al. 2020).
     #[serde(rename = "simclr")]
     SimClr,
-    /// The same with MoCo (He et al. 2020).
+    /// Likewise with MoCo (He et al. 2020).
     #[serde(rename = "moco")]
     MoCo,
-    /// DP-SGD (Abadi et al. 2016), as a heuristic too.
+    /// DP-SGD (Abadi et al. 2016), also when used as a heuristic.
     DpSgd,
     /// Another one.
     Other,
@@ -47,7 +47,7 @@ impl DefenseFamily {
         name.parse().unwrap_or(Self::Other)
     }
 
-    /// The attack that sections 5.3 and 5.5 adapt to it; LiRA where nothing better is known.
+    /// The attack that sections 5.3 and 5.5 adapt to it; LiRA if nothing better is known.
     #[must_use]
     pub const fn attack(self) -> DefenseAttack {
         match self {
@@ -57,7 +57,7 @@ impl DefenseFamily {
         }
     }
 
-    /// The canaries that table 2 chooses for it; wrong labels where nothing better is known.
+    /// The canaries that table 2 chooses for it; wrong labels if nothing better is known.
     #[must_use]
     pub const fn canaries(self) -> CanaryKind {
         match self {
@@ -79,7 +79,7 @@ pub enum DefenseAttack {
     Lira,
     /// The label-only attack, for masked confidences.
     LabelOnly,
-    /// LiRA on how alike an encoder's embeddings of the views are, for self-supervised learning.
+    /// LiRA on the similarity of an encoder's embeddings of the views, for self-supervised learning.
     EncoderLira,
     /// LiRA on the answers at the nearest neighbor of each sample, for SELENA without duplicates.
     NeighborLira,

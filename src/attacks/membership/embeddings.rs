@@ -1,4 +1,4 @@
-//! Embeddings of an encoder, and how alike those of two views of one image are.
+//! Embeddings of an encoder, and the similarity of those of two views of one image.
 
 use super::shadow_scores::{BLOCK_SCORES, ScoreBlock, ShadowScores, check_shape, ranges};
 use crate::error::{Error, Result};
@@ -89,14 +89,14 @@ fn without_direction([model, sample, view]: [usize; 3]) -> Error {
 /// Which views of a sample are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ViewPairs {
-    /// Every view with every other one: of views drawn alike, the mean of all pairs has the smallest variance.
+    /// Every view with every other one: for views drawn alike, the mean of all pairs has the smallest variance.
     #[default]
     All,
     /// The first with the second, the third with the fourth, and so on: as published, with six pairs.
     Disjoint,
 }
 
-/// Embeddings seen through the similarity of the views of a sample: a score that attacks use as any other.
+/// Embeddings seen through the similarity of the views of a sample: a score that attacks use like any other.
 ///
 /// An encoder that was trained with a contrastive loss was taught that augmented views of one training image are alike,
 /// and generalizes that to other images less than perfectly. With unit vectors û_v = u_v/|u_v| of the embeddings and the
@@ -107,11 +107,11 @@ pub enum ViewPairs {
 /// near normal as LiRA expects, and increasing in ρ. **High means member.** It depends on no label and on no other
 /// sample.
 ///
-/// Both arguments are sums of squares, so that neither loses digits where views are nearly alike. Of all pairs of V
-/// views, with S = Σ û_v, 1 + ρ = (|S|² + V(V-2))/(V(V-1)), and 1 - ρ = Σ |û_v - S/V|²/(V-1), the variance of the unit
-/// vectors; of disjoint pairs 1 ± ρ is the mean of |û_v ± û_w|²/2. Below 1e-28, which rounding of unit vectors leaves,
-/// they count as 1e-28: scores end at ±65.2, where all views are the same. No magnitude of a vector overflows: it is
-/// divided by its largest number first.
+/// Both arguments are sums of squares, so neither loses digits if views are nearly alike. For all pairs of V views,
+/// with S = Σ û_v, 1 + ρ = (|S|² + V(V-2))/(V(V-1)), and 1 - ρ = Σ |û_v - S/V|²/(V-1), the variance of the unit
+/// vectors; for disjoint pairs 1 ± ρ is the mean of |û_v ± û_w|²/2. Below 1e-28, which rounding of unit vectors leaves,
+/// they count as 1e-28: scores end at ±65.2, when all views are the same. No norm of a vector overflows, because it is
+/// first divided by its largest number.
 ///
 /// Shapes: embeddings \[model, sample, view, dimension\]; scores \[model, sample, 1\].
 ///
@@ -206,7 +206,7 @@ impl ScoredEmbeddings<'_> {
 /// 1 ± ρ below this is rounding: the relative error of the norm of some thousands of numbers, squared.
 const LEAST: f64 = 1e-28;
 
-/// Divides a vector by its norm; false where it has no direction.
+/// Divides a vector by its norm; false if it has no direction.
 fn normalize<'a>(vector: impl Iterator<Item = &'a mut f64>) -> bool {
     let mut vector: Vec<&mut f64> = vector.collect();
     let largest = vector.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -239,7 +239,7 @@ fn around_disjoint(units: &Array2<f64>) -> [f64; 2] {
     let halves = |sign: f64| {
         let pairs = units.exact_chunks((2, units.ncols())).into_iter();
         let squares = pairs.map(|pair| pair.columns().into_iter().map(|x| (x[0] + sign * x[1]).powi(2)).sum::<f64>());
-        // |û ± ŵ|²/2, averaged over half as many pairs as there are views.
+        // |û ± ŵ|²/2, averaged over the pairs, half the number of views.
         squares.sum::<f64>() / units.nrows() as f64
     };
     [halves(1.0), halves(-1.0)]

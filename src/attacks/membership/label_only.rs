@@ -13,12 +13,12 @@ use std::ops::Range;
 
 /// Settings of [`label_only`].
 ///
-/// The default is the published attack: C = 1, every model counts the same and is a victim.
+/// The default is the published attack: C = 1, and every model has the same weight and is a victim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelOnlyPlan {
     /// C, the strength of the loss against the penalty.
     pub strength: f64,
-    /// Whether models inside weigh as much as models outside, for few models.
+    /// Whether models inside have the same total weight as models outside; useful with few models.
     pub balanced: bool,
     /// The models that are attacked.
     pub victims: Victims,
@@ -38,28 +38,28 @@ impl Default for LabelOnlyPlan {
 /// ½ |w|² + C Σ_models v ln(1 + exp(-y (w·x + b))),  y = 1 inside and -1 outside,
 ///
 /// with weights v of 1, and the victim's score is its probability 1/(1 + exp(-(w·x + b))). **High means member.** The
-/// features are those of
-/// `source`: [`ScoredLogits`](crate::membership::ScoredLogits) of
-/// [`MembershipScore::Correct`](crate::membership::MembershipScore) for the attack as published; others serve too.
+/// features are those of `source`: [`ScoredLogits`](crate::membership::ScoredLogits) of
+/// [`MembershipScore::Correct`](crate::membership::MembershipScore) for the attack as published; other scores also
+/// work.
 ///
-/// The minimum is found by Newton's method with step halving. The objective is smooth and strictly convex where both
-/// classes are there, in as many dimensions as views plus one: each fit takes about five steps of a small Cholesky
-/// decomposition, where a quasi-Newton method takes tens of gradients. Victims with equal answers and equal truth leave
-/// equal models behind and share a fit.
+/// The minimum is found by Newton's method with step halving. The objective is smooth and strictly convex if both
+/// classes are present. Its dimension is the number of views plus one: each fit takes about five steps of a small
+/// Cholesky decomposition, whereas a quasi-Newton method takes tens of gradients. Victims with equal answers and equal
+/// truth leave equal models behind and share a fit.
 ///
-/// It is the attack for defenses that mask confidences, such as HAMP: confidences that are rearranged or made up keep
-/// which class is the largest, so that the features are the same to the last bit. Aerni, Zhang and Tramèr use 18 fixed
+/// It is the attack for defenses that mask confidences, such as HAMP: rearranged or invented confidences preserve which
+/// class is the largest, so the features are the same to the last bit. Aerni, Zhang and Tramèr use 18 fixed
 /// augmentations of the sample, and C = 1 without tuning (appendix A.4: tuning would take other shadow models, and
 /// tuning on the victims themselves hardly changes the TPR, appendix B.2).
 ///
-/// Leaving out one of equally many models inside and outside leaves the victim's own side the smaller one, so where the
-/// features say nothing the fitted intercept points away from the truth, and the area under the ROC falls below ½: with
-/// 8 models and six coin flips as features to 0.20. That is a property of the published attack, which has 64 models.
-/// [`balanced`](LabelOnlyPlan::balanced) fits have less of it: of n models, n₁ of them inside, v = n / (2 n₁) inside
-/// and n / (2 (n - n₁)) outside, so that the sides weigh the same whichever model is left out. What remains, an area of
-/// 0.41 in the same case, is that the mean of the smaller side is less exact. Held-out victims have neither if their
-/// membership was drawn independently of that of the others; where each sample is in exactly half of all models, what
-/// is left of the half still tells.
+/// Leaving out one of equally many models inside and outside leaves the victim's own side the smaller one, so if the
+/// features carry no information, the fitted intercept points away from the truth, and the area under the ROC falls
+/// below ½: with 8 models and six coin flips as features to 0.20. That is a property of the published attack, which has
+/// 64 models. [`balanced`](LabelOnlyPlan::balanced) fits have less of it: of n models, n₁ of them inside, v = n / (2
+/// n₁) inside and n / (2 (n - n₁)) outside, so that the sides weigh the same whichever model is left out. What remains,
+/// an area of 0.41 in the same case, is that the mean of the smaller side is less exact. Held-out victims have neither
+/// if their membership was drawn independently of that of the others; if each sample is in exactly half of all models,
+/// the remainder of the half still carries information.
 ///
 /// Shapes: features \[model, sample, view\]; the result is \[victim, sample\]. A sample that all of the other models
 /// were trained on, or none, gives no evidence: score ½, counted in [`Guesses::undecided`].
@@ -77,7 +77,7 @@ impl Default for LabelOnlyPlan {
 ///
 /// # Errors
 /// [`Error::Domain`] unless C is positive and finite; victims as for [`lira`](crate::membership::lira);
-/// [`Error::Rejected`] where no guess has evidence; [`Error::NoConvergence`]; what the source cannot read.
+/// [`Error::Rejected`] if no guess has evidence; [`Error::NoConvergence`]; errors in reading the source.
 ///
 /// # References
 /// Choquette-Choo, Tramèr, Carlini and Papernot (2021); Aerni, Zhang and Tramèr (2024), section 5.3 (C = 1).
@@ -136,7 +136,7 @@ fn sample_scores(
     }
     let mut design = Design::new(&rows);
     row_of.iter().filter(|&&row| row != usize::MAX).for_each(|&row| design.add(row, 1.0));
-    // Victims that are no shadow models share one fit, which is also where the others start from.
+    // Victims that are not shadow models share one fit, which is also the starting point of the others.
     let work = RefCell::default();
     let mut start = vec![0.0; design.size()];
     let whole = design.both_sides();

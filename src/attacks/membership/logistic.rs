@@ -1,5 +1,4 @@
-//! Logistic regression with a penalty, for one sample: many fits to the same few rows, of which one is left out in
-//! turn.
+//! Logistic regression with a penalty, for one sample: many fits to the same few rows, each leaving one row out.
 
 use crate::error::{Error, Result};
 use crate::vectorized::{Arch, in_vectors};
@@ -19,7 +18,8 @@ const MOST_STEPS: u64 = 200;
 /// The squared Newton decrement at which a fit is done: the objective is then within half of it of its minimum.
 const DECREMENT: f64 = 1e-22;
 
-/// Rows side by side. Sums over rows have as many partial sums on every machine, so that results are the same.
+/// Rows side by side. Sums over rows have the same number of partial sums on every machine, so that results are the
+/// same.
 const LANES: usize = 8;
 
 /// Partial sums.
@@ -38,7 +38,7 @@ pub(super) struct Design {
     truth: Vec<Lanes>,
     /// How often each row is there.
     count: Vec<Lanes>,
-    /// What it counts for in a fit.
+    /// Its weight in a fit.
     weight: Vec<Lanes>,
     /// The largest magnitude in each row.
     largest: Vec<f64>,
@@ -244,7 +244,7 @@ impl<'a> Solver<&'a Regression<'a>, State> for Damped {
     }
 }
 
-/// A symmetric matrix by its upper triangle, row by row; or, in place of its inverse, the triangle U of H = UᵀU.
+/// A symmetric matrix by its upper triangle, row by row; or, instead of its inverse, the triangle U of H = UᵀU.
 #[derive(Clone)]
 struct Triangle {
     rows: Vec<f64>,
@@ -279,7 +279,7 @@ impl Triangle {
         }
     }
 
-    /// H⁻¹ x in place of x.
+    /// H⁻¹ x instead of x.
     #[inline(always)]
     fn solve(&self, x: &mut [f64]) {
         let row = |k: usize| &self.rows[k * self.size..][..self.size];
@@ -401,7 +401,7 @@ impl Work {
     }
 }
 
-/// Σ over rows of a product, in as many partial sums as there are lanes.
+/// Σ over rows of a product, in one partial sum per lane.
 #[inline(always)]
 fn total(a: &[Lanes], b: &[Lanes]) -> f64 {
     let mut sums = [0.0; LANES];

@@ -1,4 +1,4 @@
-//! One number for each model and sample, for attacks that look at no more.
+//! One number for each model and sample, for attacks that need no more.
 
 use super::shadow_scores::{ShadowScores, blocks, columns};
 use crate::error::{Error, Result};

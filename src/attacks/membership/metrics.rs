@@ -12,7 +12,7 @@ use crate::roc::{BestThreshold, Roc};
 use ndarray::ArrayView2;
 use std::collections::BTreeMap;
 
-/// What is measured, and how surely.
+/// What is measured, and at which failure probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MembershipPlan {
     /// Target FPRs.
@@ -26,15 +26,14 @@ pub struct MembershipPlan {
     /// Attacks that are compared: they divide the failure probability among them, so that the one that looks best may
     /// be picked.
     pub attacks: usize,
-    /// Resamples of the bootstrap over victims and permutations of the test of independence; none for neither.
+    /// Resamples of the bootstrap over victims and permutations of the test of independence; none skips both.
     pub resamples: Option<usize>,
     /// Seed of both.
     pub seed: u64,
 }
 
 impl Default for MembershipPlan {
-    /// FPR 0, 0.1 % and 1 %, ranked by 0.1 %, the ten most vulnerable, failure probability 5 %, 1,000 resamples, seed
-    /// 0.
+    /// FPR 0, 0.1% and 1%, ranked by 0.1%, the ten most vulnerable, failure probability 5%, 1,000 resamples, seed 0.
     fn default() -> Self {
         let fpr = |value| Probability::new(value).expect("a constant in range");
         Self {
@@ -56,14 +55,14 @@ pub enum Level {
     Population,
     /// The samples of one label.
     Class(i64),
-    /// So many of the most vulnerable samples, selected by the same guesses: optimistic.
+    /// This many of the most vulnerable samples, selected by the same guesses: optimistic.
     Top(usize),
     /// The most vulnerable sample, selected by the same guesses: optimistic.
     MostVulnerable,
 }
 
 impl Level {
-    /// Whether its samples were selected by the guesses that it is about.
+    /// Whether its samples were selected by the guesses that it measures.
     #[must_use]
     pub const fn is_selected(self) -> bool {
         match self {
@@ -125,27 +124,27 @@ pub struct MembershipMetrics {
     pub band: Vec<(Probability, Interval)>,
     /// Population, classes, most vulnerable samples: in this order.
     pub levels: Vec<LevelMetrics>,
-    /// Bands of the population that respect what guesses of one victim share; none with a single victim or when not
-    /// requested.
+    /// Bands of the population that account for the training that guesses of one victim share; none with a single
+    /// victim or when not requested.
     pub bootstrap: Option<VictimBootstrap>,
-    /// Every sample on its own.
+    /// Every single sample.
     pub samples: SampleLevel,
     /// Scores of the most vulnerable samples, those of members and those of non-members: the sample's place first.
     pub vulnerable_scores: Vec<(usize, [Vec<f64>; 2])>,
-    /// Accuracy of the victims on the samples, where it is known.
+    /// Accuracy of the victims on the samples, if known.
     pub accuracy: Option<CanaryAccuracy>,
-    /// Independence of samples; none where it cannot be tested or was not requested.
+    /// Independence of samples; none if it cannot be tested or was not requested.
     pub independence: Option<CanaryIndependence>,
     /// A sample that the population hides.
     pub dilution: Option<Dilution>,
 }
 
-/// Most vulnerable samples of which the scores are kept.
+/// Number of most vulnerable samples whose scores are kept.
 const SHOWN: usize = 3;
 
 /// Measures an attack at every level.
 ///
-/// `labels` \[sample\] gives a level for each class; `correct` \[victim, sample\], where the victim predicts the
+/// `labels` \[sample\] gives a level for each class; `correct` \[victim, sample\], true if the victim predicts the
 /// sample's label, gives the accuracies. A class without both members and non-members is left out.
 ///
 /// # Errors
@@ -219,7 +218,7 @@ pub fn membership_metrics(
         bootstrap,
         vulnerable_scores: first(SHOWN).map(|sample| (sample, guesses.of_sample(sample))).collect(),
         accuracy: correct.map(|correct| canary_accuracy(guesses, correct, plan.failure)).transpose()?,
-        // Rejected where samples have nothing to compare, which says nothing about the attack.
+        // Rejected if samples have nothing to compare, which implies nothing about the attack.
         independence: plan.resamples.and_then(|count| canary_independence(guesses, count.min(999), plan.seed).ok()),
         dilution: dilution(guesses, plan.ranked_by, of_attack)?,
         samples,
@@ -272,8 +271,9 @@ mod tests {
     }
 
     /// Scores without any information, in 200 runs of five attacks on 16 victims and 50 samples of five classes: each
-    /// selection of the best attack and class is wrong in 5 % of the runs at most, 10 of 200; more than 22 have a
-    /// probability below 3e-4. Samples that are selected by the same guesses have a rate far above the truth, and no limits.
+    /// selection of the best attack and class is wrong in at most 5% of the runs, 10 of 200; more than 22 have a
+    /// probability below 3e-4. Samples that are selected by the same guesses have a rate far above the truth, and no
+    /// limits.
     #[test]
     fn what_is_selected_is_covered() {
         let plan = MembershipPlan {

@@ -4,7 +4,7 @@ use ndarray::{Array1, ArrayRef1};
 use ndarray_stats::Sort1dExt;
 use noisy_float::types::{N64, n64};
 
-/// The values at these places of the sorted `values`, none of which is NaN; each place is below their number.
+/// The values at these places of the sorted `values`, which must not be NaN; each place is below their number.
 pub(super) fn order_statistics(values: impl IntoIterator<Item = f64>, places: &[usize]) -> Vec<f64> {
     let mut values: Array1<N64> = values.into_iter().map(n64).collect();
     let places = Array1::from(places.to_vec());

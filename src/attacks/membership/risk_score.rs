@@ -10,14 +10,14 @@ use ndarray::{Array2, Axis};
 
 /// The privacy-risk score of each sample under each victim.
 ///
-/// The score s of an answer, averaged over the views, falls into one of `bins` bins, which hold equally many of all
+/// The score s of an answer, averaged over the views, falls into one of `bins` bins, which hold equal shares of all
 /// recorded scores. Within the class y of the sample, the other models put a share a_b of their answers on training
 /// samples into the bin and a share b_b of those on other samples; with even prior odds
 ///
 /// P(member | s, y) = a_b/(a_b + b_b).
 ///
-/// **High means member**; ½ says nothing. A class without answers of both kinds uses those of all classes, and a bin
-/// without any answer has ½; such guesses are counted as undecided.
+/// **High means member**; ½ carries no information. A class without answers of both kinds uses those of all classes,
+/// and a bin without any answer has ½; such guesses are counted as undecided.
 ///
 /// Shapes: scores \[model, sample, view\], usually
 /// [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy), one label per sample or none (one class
@@ -35,9 +35,9 @@ use ndarray::{Array2, Axis};
 /// ```
 ///
 /// # Errors
-/// [`Error::Domain`] unless there are 2 to 10,000 bins; [`Error::Length`] for another number of labels than samples;
-/// [`Error::Rejected`] where no other model gives answers of both kinds; victims as for
-/// [`lira`](crate::membership::lira); what the source cannot read.
+/// [`Error::Domain`] unless there are 2 to 10,000 bins; [`Error::Length`] if the numbers of labels and samples differ;
+/// [`Error::Rejected`] if no other model gives answers of both kinds; victims as for [`lira`](crate::membership::lira);
+/// errors in reading the source.
 ///
 /// # References
 /// Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", section 4.1.
@@ -161,7 +161,7 @@ mod tests {
         let values = Array2::from_shape_simple_fn((7, 40), || (generator.random::<f64>() * 4.0).floor());
         let labels: Vec<usize> = (0..40).map(|sample| 100 * (sample % 3)).collect();
         let source = MemoryScores::double(values.clone().insert_axis(Axis(2)), members.clone()).unwrap();
-        // Four values, each about a quarter of all: with enough bins each has one of its own.
+        // Four values, each about a quarter of all: with enough bins each has its own.
         let found = risk_score(&source, Some(&labels), 50, &Victims::LeaveOneOut).unwrap();
         for ((victim, sample), &got) in found.scores.scores().indexed_iter() {
             let share = |member: bool| {

@@ -1,4 +1,4 @@
-//! RMIA, the robust membership inference attack: is the answer on x more of a surprise than those on others?
+//! RMIA, the robust membership inference attack: is the answer on x more surprising than those on others?
 
 use super::lira::{Guesses, Victims};
 use super::means::means;
@@ -29,19 +29,19 @@ impl Default for RmiaPlan {
 
 /// The relative membership inference attack.
 ///
-/// With P(s|θ) the confidence of the victim θ in the label of the sample s, averaged over the views, and P(s) what is
-/// to be expected of other models, r_s = P(s|θ)/P(s), and the score of x is the share of all other samples z with r_x ≥
-/// γ r_z. **High means member.**
+/// With P(s|θ) the confidence of the victim θ in the label of the sample s, averaged over the views, and P(s) the
+/// confidence expected of other models, r_s = P(s|θ)/P(s), and the score of x is the share of all other samples z with
+/// r_x ≥ γ r_z. **High means member.**
 ///
 /// P(s) = (mean inside + mean outside)/2 over the other models (online), or ((1+a) mean outside + 1 - a)/2 (offline),
-/// which stands in for the unknown mean inside. As the population z serve all other recorded samples, members or not:
-/// which of them the victim was trained on is what the attacker does not know. Members among them make the share
-/// smaller for every x, and the order of the scores is what matters.
+/// with a substitute for the unknown mean inside. The population z consists of all other recorded samples, members or
+/// not, because the attacker does not know which of them the victim was trained on. Members among them make the share
+/// smaller for every x, but only the order of the scores matters.
 ///
 /// Shapes: confidences \[model, sample, view\] in \[0, 1\], as [`ScoredLogits`](crate::membership::ScoredLogits) of
 /// [`Confidence`](crate::membership::MembershipScore::Confidence) gives them; the result is \[victim, sample\]. A
-/// sample without other models on a side that is needed has the score 0 and is counted as undecided; it is in nobody's
-/// population.
+/// sample without other models on a side that is needed has the score 0 and is counted as undecided; it is not part of
+/// any population.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryScores, RmiaPlan, Victims, rmia};
@@ -56,8 +56,7 @@ impl Default for RmiaPlan {
 ///
 /// # Errors
 /// [`Error::Domain`] for γ below 1, a outside of \[0, 1\] and a confidence outside of \[0, 1\]; [`Error::Rejected`] for
-/// a single sample, for another mode, and where no guess has evidence; victims as for
-/// [`lira`](crate::membership::lira).
+/// a single sample, for another mode, and if no guess has evidence; victims as for [`lira`](crate::membership::lira).
 ///
 /// # References
 /// Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks", equations 2, 4, 10.
@@ -109,8 +108,8 @@ impl Sides {
         sides
     }
 
-    /// r_s of a victim for every sample where models are on the sides that are needed; `own` where the victim is a
-    /// shadow model itself, and is left out.
+    /// r_s of a victim for every sample with models on the sides that are needed; `own` if the victim is itself a
+    /// shadow model, and is left out.
     fn ratios(
         &self,
         plan: &RmiaPlan,
@@ -137,7 +136,7 @@ impl Sides {
     }
 }
 
-/// Writes the share of the other samples z with γ r_z ≤ r_x for every x that has a ratio, and returns how many those are.
+/// Writes the share of the other samples z with γ r_z ≤ r_x for every x with a ratio, and returns their number.
 fn shares(ratios: &[Option<f64>], gamma: f64, shares: &mut ArrayViewMut1<'_, f64>) -> usize {
     // Doubles that are at least 0 are ordered like their bits; adding 0 makes -0 equal to it.
     let keyed =
@@ -148,7 +147,7 @@ fn shares(ratios: &[Option<f64>], gamma: f64, shares: &mut ArrayViewMut1<'_, f64
     let mut below = 0;
     for &(key, sample) in &rising {
         let ratio = f64::from_bits(key);
-        // The more r_x, the more z are below it: the search goes on where the one before ended.
+        // The larger r_x, the more z are below it: each search continues where the one before ended.
         while rising.get(below).is_some_and(|&(z, _)| gamma * f64::from_bits(z) <= ratio) {
             below += 1;
         }

@@ -1,4 +1,4 @@
-//! Each sample on its own, over the victims: who is exposed, and what may be said after choosing the worst of many.
+//! Each single sample, over the victims: which are exposed, and what holds after choosing the worst of many.
 
 use super::attack_scores::AttackScores;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
 use std::collections::HashMap;
 
-/// One sample attacked under every victim, at a threshold of its own.
+/// One sample attacked under every victim, at its own threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleMetrics {
     /// The sample's place.
@@ -20,9 +20,9 @@ pub struct SampleMetrics {
     pub true_positives: BinomialCounts,
     /// Victims that were not, and are accused.
     pub false_positives: BinomialCounts,
-    /// Lower limit of its TPR, for all samples at once.
+    /// Lower limit of its TPR; the limits of all samples hold simultaneously.
     pub tpr_lower: f64,
-    /// Upper limit of its FPR, for all samples at once.
+    /// Upper limit of its FPR; the limits of all samples hold simultaneously.
     pub fpr_upper: f64,
 }
 
@@ -34,10 +34,10 @@ impl SampleMetrics {
     }
 }
 
-/// All samples on their own, the most vulnerable first.
+/// All samples singly, the most vulnerable first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleLevel {
-    /// The FPR that the rule of each sample keeps to.
+    /// The FPR that the rule of each sample does not exceed.
     pub target: Probability,
     /// Samples by falling TPR at the target, then by falling AUC, then by place.
     pub ranked: Vec<SampleMetrics>,
@@ -47,17 +47,17 @@ pub struct SampleLevel {
     pub failure: FailureProbability,
 }
 
-/// Membership inference sample by sample: for each its own ROC over victims, and TPR at an FPR.
+/// Membership inference sample by sample: each has its own ROC over victims, and TPR at an FPR.
 ///
-/// A population's figure says how many samples are exposed, not how much one is: it can be diluted by adding samples
+/// A population's figure shows how many samples are exposed, not how much one is: it can be diluted by adding samples
 /// that are safe. The first of [`SampleLevel::ranked`] is the most vulnerable sample.
 ///
 /// # Choosing the worst of many
-/// The largest of many frequencies is too large: among 500 samples under 32 victims on each side one has a TPR of 28 %
-/// at no false positive by luck alone. `tpr_lower` and `fpr_upper` hold for all samples at once (Bonferroni: with n
-/// samples that have both classes, each limit is a one-sided Clopper-Pearson limit at f/(2n), for the rule of
-/// [`TprAtFpr`](crate::membership::TprAtFpr)), hence also for whichever sample is looked at afterwards. They need the
-/// victims to be independent, not the samples.
+/// The largest of many frequencies is too large: among 500 samples under 32 victims on each side one has a TPR of 28%
+/// without a false positive by luck alone. `tpr_lower` and `fpr_upper` hold for all samples simultaneously (Bonferroni:
+/// with n samples that have both classes, each limit is a one-sided Clopper-Pearson limit at f/(2n), for the rule of
+/// [`TprAtFpr`](crate::membership::TprAtFpr)), hence also for whichever sample you look at afterwards. The victims must
+/// be independent, but not the samples.
 ///
 /// # Errors
 /// As [`clopper_pearson_lower`].
@@ -122,7 +122,7 @@ pub fn sample_level(guesses: &AttackScores, target: Probability, failure: Failur
     Ok(SampleLevel { target, without_both: guesses.samples() - ranked.len(), ranked, failure })
 }
 
-/// What a sample's own ROC says.
+/// What a sample's own ROC shows.
 struct Seen {
     sample: usize,
     auc: f64,
@@ -162,8 +162,7 @@ mod tests {
     }
 
     /// Scores without any information: the largest frequency is far above the FPR, the limits are not. 100 data sets;
-    /// by the union bound at most 5 % of them may have a sample whose true TPR (its FPR, both uniform tails) is
-    /// outside.
+    /// by the union bound at most 5% of them may have a sample whose true TPR (its FPR, both uniform tails) is outside.
     #[test]
     fn the_worst_of_many_is_corrected_for() {
         let (mut wrong, mut largest) = (0, 0.0f64);

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::named::named;
 
-/// What is read from the logits z of one answer, with the label y. **High means member** for all of them.
+/// The number computed from the logits z of one answer, with the label y. **High means member** for all of them.
 ///
 /// With p = softmax(z), all computed in double precision from the logits, never from rounded probabilities:
 ///
@@ -46,7 +46,7 @@ pub enum MembershipScore {
     Entropy,
     /// Negative modified entropy of p and y.
     ModifiedEntropy,
-    /// 1 where the label is predicted.
+    /// 1 if the label is predicted.
     Correct,
 }
 
@@ -59,8 +59,8 @@ impl MembershipScore {
     /// The score of one answer.
     ///
     /// # Errors
-    /// [`Error::Length`] for fewer than two logits, [`Error::Domain`] for a label that is no class and for a logit that
-    /// is not finite.
+    /// [`Error::Length`] for fewer than two logits, [`Error::Domain`] for a label that is not a class and for a logit
+    /// that is not finite.
     pub fn of(self, logits: &[f64], label: usize) -> Result<f64> {
         Error::check_length(logits.len() >= 2, "logits of an answer", logits.len(), "at least 2 classes")?;
         Error::check_domain(label < logits.len(), "label of an answer", label as f64, "{0, ..., classes - 1}")?;
@@ -128,8 +128,8 @@ fn log_softmax(logits: &[f64]) -> Vec<f64> {
     logits.iter().map(|logit| logit - largest - norm).collect()
 }
 
-/// Fisher's transform of a cosine similarity: ln((1 + ρ)/(1 - ρ)), near normal where ρ itself is squeezed at its ends.
-/// High means similar, and where similarity to one's own augmentations is what betrays a member, high means member.
+/// Fisher's transform of a cosine similarity: ln((1 + ρ)/(1 - ρ)), near normal, whereas ρ itself is squeezed at its
+/// ends. High means similar, and if similarity to its own augmentations reveals a member, high means member.
 ///
 /// Shape: ρ in \[-1, 1\]; the ends give infinities.
 ///

@@ -13,10 +13,10 @@ pub(super) const BLOCK_SCORES: usize = 1 << 20;
 
 /// Scores of every model on every view of every sample, and which model was trained on which sample.
 ///
-/// Implemented by [`MemoryScores`], [`ScoredLogits`] and the files of `record`. An attack asks for
-/// blocks of samples, from several threads, each sample once or twice; what a block is made from stays where it is.
+/// Implemented by [`MemoryScores`], [`ScoredLogits`] and the files of `record`. An attack requests blocks of samples
+/// from several threads, each sample once or twice; the source of a block stays where it is.
 pub trait ShadowScores: Sync {
-    /// The truth \[model, sample\]: true where the model was trained on the sample. At least one of each.
+    /// The truth \[model, sample\]: true if the model was trained on the sample. At least one of each.
     fn members(&self) -> ArrayView2<'_, bool>;
 
     /// Views of a sample, such as augmentations; at least one.
@@ -86,8 +86,8 @@ fn views_of<T: Copy>(scores: ArrayView2<'_, T>, double: impl Fn(T) -> f64, mut e
     }
 }
 
-/// Blocks at least, where there are samples enough: something for every thread. It does not depend on their number, and
-/// neither do sums over blocks.
+/// The least number of blocks, if there are enough samples: some for every thread. Neither this number nor sums over
+/// blocks depend on the number of threads.
 const LEAST_BLOCKS: usize = 32;
 
 /// Blocks are a multiple of this, so that samples side by side fill their lanes.
@@ -227,7 +227,7 @@ impl MemoryLogits {
     ///
     /// # Errors
     /// [`Error::Length`] for shapes that disagree, an axis of length 0 or fewer than two classes, [`Error::Domain`] for
-    /// a logit that is not finite and a label that is no class.
+    /// a logit that is not finite and a label that is not a class.
     pub fn new(logits: Array4<f64>, labels: Array1<usize>, members: Array2<bool>) -> Result<Self> {
         let shape = logits.shape().to_vec();
         check_shape(&shape[..3], &members)?;
@@ -288,7 +288,7 @@ impl<L: ShadowLogits> ShadowScores for ScoredLogits<'_, L> {
     }
 
     fn block(&self, samples: Range<usize>) -> Result<ScoreBlock<'_>> {
-        // A few samples at a time: logits take as many times more memory than scores as there are classes.
+        // A few samples at a time, because logits take more memory than scores by a factor of the number of classes.
         let per_sample = self.members().nrows() * self.views() * self.logits.classes();
         let piece = (BLOCK_SCORES / per_sample.max(1)).max(1);
         let mut scores = Array3::zeros((self.members().nrows(), samples.len(), self.views()));

@@ -1,18 +1,18 @@
-//! Attacks that hold one number against one threshold for all samples.
+//! Attacks that compare one number with one threshold for all samples.
 
 use super::AttackScores;
 use super::means::means;
 use super::shadow_scores::ShadowScores;
 use crate::error::Result;
 
-/// The threshold attack: the score of an answer itself, averaged over the views, without any regard to how hard the
-/// sample is. **High means member.**
+/// The threshold attack: the score of an answer itself, averaged over the views, regardless of how hard the sample is.
+/// **High means member.**
 ///
 /// With the score [`Loss`](crate::membership::MembershipScore::Loss) it is the attack of Yeom et al., with
 /// [`TopConfidence`](crate::membership::MembershipScore::TopConfidence) or
 /// [`Entropy`](crate::membership::MembershipScore::Entropy) that of Salem et al., with
 /// [`ModifiedEntropy`](crate::membership::MembershipScore::ModifiedEntropy) that of Song and Mittal. Every model is a
-/// victim; nothing is learned from the others, so that none is left out.
+/// victim; nothing is learned from the others, so none is left out.
 ///
 /// Shapes: scores \[model, sample, view\]; the result is \[model, sample\].
 ///
@@ -26,7 +26,7 @@ use crate::error::Result;
 /// ```
 ///
 /// # Errors
-/// What the source cannot read.
+/// Errors in reading the source.
 ///
 /// # References
 /// Yeom, Giacomelli, Fredrikson and Jha (2018), adversary 1; Salem et al. (2019), adversary 3; Song and Mittal (2021),

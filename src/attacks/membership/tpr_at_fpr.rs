@@ -1,4 +1,4 @@
-//! The true-positive rate at a false-positive rate, with what a few guesses can say about it.
+//! The true-positive rate at a false-positive rate, with the limits that a few guesses allow.
 
 use crate::bound::{Interval, Validity};
 use crate::error::Result;
@@ -6,15 +6,15 @@ use crate::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upp
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
 
-/// TPR at an FPR: the frequency, limits of the rule that was found, and a band of the ROC itself.
+/// TPR at an FPR: the frequency, limits of the rule found, and a band of the ROC itself.
 ///
 /// With N non-members and a target α let k be the most false positives with k/N ≤ α, and c the non-member score of rank
 /// k + 1 from above. The rule is "member where score > c"; it depends on the non-members alone. "Score ≥ t", with t the
-/// lowest score above c, decides the scores at hand in the same way, but t may be a member's score: what follows is not
-/// true of that rule.
+/// lowest score above c, decides the recorded scores in the same way, but t may be a member's score, and what follows
+/// does not hold for that rule.
 ///
-/// Three statements of different kind; each is wrong with the failure probability f at most, if the guesses about
-/// members are independent draws of one distribution, those about non-members of another, and both groups are
+/// Three statements of different kinds follow. Each is wrong with at most the failure probability f, if the guesses
+/// about members are independent draws from one distribution, those about non-members from another, and both groups are
 /// independent:
 ///
 /// - [`tpr`](Self::tpr): Clopper-Pearson limits of the TPR **of this rule**. Given the non-members the rule is fixed,
@@ -22,17 +22,17 @@ use crate::roc::Roc;
 ///   data.
 /// - [`fpr_upper`](Self::fpr_upper): the FPR of this rule is at most the upper Clopper-Pearson limit of k in N. The FPR
 ///   is stochastically at most the (k+1)-th smallest of N uniform numbers (equal to it for a continuous distribution),
-///   and that exceeds u with probability P(Bin(N, u) ≤ k), which is f at the limit. The target itself it may well
-///   exceed: of 32 non-members without an error one can only say that the FPR is below 9 %.
+///   and that exceeds u with probability P(Bin(N, u) ≤ k), which is f at the limit. It may well exceed the target
+///   itself: 32 non-members without an error only show that the FPR is below 9%.
 /// - [`curve`](Self::curve): the ROC of the two distributions at α, R(α) = sup {TPR(A): A = {score > t} or {score ≥ t},
 ///   FPR(A) ≤ α}. *Lower end*: let j be the largest count with P(Bin(N, α) ≤ j) ≤ f/4. By the argument above the rule
-///   "score > rank j + 1" has an FPR of at most α except with probability f/4, so that R(α) is at least its TPR, of
-///   which the lower Clopper-Pearson limit at f/4 is published; 0 where N is too small for any j. *Upper end*: let m be
+///   "score > rank j + 1" has an FPR of at most α except with probability f/4, so R(α) is at least its TPR, and the
+///   lower Clopper-Pearson limit of this TPR at f/4 is reported; 0 if N is too small for any j. *Upper end*: let m be
 ///   the smallest count with P(Bin(N, α) ≥ m) ≤ f/4. The union A* of the sets with FPR ≤ α is an upper set with FPR ≤
 ///   α; except with probability f/4 it holds fewer than m non-members, hence lies inside "score > rank m", whose upper
-///   limit at f/4 is published.
+///   limit at f/4 is reported.
 ///
-/// Several guesses of one victim share its training; where that makes them dependent the limits are too narrow, and
+/// Several guesses of one victim share its training; if that makes them dependent, the limits are too narrow, and
 /// [`victim_bootstrap`](crate::membership::victim_bootstrap) shows by how much.
 ///
 /// # References
@@ -69,7 +69,7 @@ impl TprAtFpr {
         frequency(self.false_positives)
     }
 
-    /// The same rates without limits but 0 and 1, of samples that were selected by these guesses: a binomial limit
+    /// The same rates with limits 0 and 1 only, for samples that were selected by these guesses: a binomial limit
     /// ignores the selection, and the largest of many rates is large by luck alone.
     pub(super) fn selected(self) -> Self {
         let nothing = |interval: Interval| Interval { lower: 0.0, upper: 1.0, ..interval };
@@ -147,7 +147,7 @@ pub(super) fn curve_upper(roc: &Roc, fpr: f64, failure: FailureProbability) -> R
     if beyond > non_members { Ok(1.0) } else { Ok(clopper_pearson_upper(found(roc, beyond - 1)?, half)?.value) }
 }
 
-/// Members above the threshold that leaves so many non-members above it at most.
+/// Members above the threshold that leaves at most this many non-members above it.
 fn found(roc: &Roc, false_positives: u64) -> Result<BinomialCounts> {
     BinomialCounts::new(roc.within(false_positives).true_positives, roc.members())
 }
@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// Gaussian scores, of which the ROC is known: R(α) = Φ(Φ⁻¹(α) + μ). 1,000 repetitions; each rate is allowed three
-    /// standard errors above 10 %, a false alarm of 0.1 % each if the rate were nominal. Half of them are rounded to
+    /// Gaussian scores, whose ROC is known: R(α) = Φ(Φ⁻¹(α) + μ). 1,000 repetitions; each rate is allowed three
+    /// standard errors above 10%, a false alarm of 0.1% each if the rate were nominal. Half of them are rounded to
     /// ties.
     #[test]
     fn the_band_holds_the_roc_of_gaussians() {
@@ -241,7 +241,7 @@ mod tests {
         let (members, non_members) = ([1.0; 32], [0.0; 32]);
         let at = at(&members, &non_members, 0.001, 0.05);
         assert_eq!((at.tpr_estimate(), at.fpr_estimate(), at.above), (1.0, 0.0, Some(0.0)));
-        // 0.05^(1/32) and 1 - 0.05^(1/32); the TPR at a true FPR of 0.1 % is beyond 32 non-members.
+        // 0.05^(1/32) and 1 - 0.05^(1/32); the TPR at a true FPR of 0.1% is out of reach of 32 non-members.
         assert!((at.tpr.lower - 0.025f64.powf(1.0 / 32.0)).abs() < 1e-12);
         assert!((at.fpr_upper - (1.0 - 0.05f64.powf(1.0 / 32.0))).abs() < 1e-12);
         assert_eq!((at.curve.lower, at.curve.upper), (0.0, 1.0));

@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Fewer resamples say nothing about a quantile; more do not repay their time.
+/// Fewer resamples show nothing about a quantile; more are not worth their time.
 const RESAMPLES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
 /// The most guesses: a product of two of their counts, doubled, is a whole number of 64 bits.
 const MOST_GUESSES: usize = (1 << 31) - 1;
@@ -35,14 +35,14 @@ pub struct VictimBootstrap {
 
 /// Percentile intervals of the pooled metrics when whole victims are resampled.
 ///
-/// The guesses about one victim share its training run, so that they are not independent; victims trained apart are.
-/// Each resample draws as many victims as there are, with replacement, keeps all guesses of a victim together, and sets
-/// its thresholds anew. Resample r draws from ChaCha8 with the seed's key and stream number r, whatever the number of
+/// The guesses about one victim share its training run, so they are not independent; victims trained separately are.
+/// Each resample draws the same number of victims with replacement, keeps all guesses of a victim together, and sets
+/// its thresholds again. Resample r draws from ChaCha8 with the seed's key and stream number r, whatever the number of
 /// threads.
 ///
 /// # No guarantee
-/// The intervals are [`Validity::Heuristic`]: percentiles hold in the limit of many victims only; at a small FPR the
-/// threshold hangs on a few non-members, and a TPR of 0 or 1 in every victim gives an interval without width.
+/// The intervals are [`Validity::Heuristic`]: percentiles hold only in the limit of many victims; at a small FPR the
+/// threshold depends on a few non-members, and a TPR of 0 or 1 in every victim gives an interval without width.
 ///
 /// # Errors
 /// [`Error::Rejected`] with a single victim, with 2^31 guesses or more, or when no resample has both classes;
@@ -140,7 +140,7 @@ impl Ranking {
         Self { guesses: (0..order.len()).map(ranked).collect(), sizes: members.outer_iter().map(size).collect() }
     }
 
-    /// Members and non-members when each victim counts so many times.
+    /// Members and non-members when each victim has this weight.
     fn totals(&self, weights: &[Lane]) -> [Lane; 2] {
         let mut totals = [[0; LANES]; 2];
         for (size, weight) in self.sizes.iter().zip(weights) {
@@ -176,7 +176,7 @@ fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option
 struct Walked {
     /// Twice the pairs of a member above a non-member; ties count half.
     doubled: [u64; LANES],
-    /// The most true positives with so many false ones as are allowed.
+    /// The most true positives with the allowed number of false ones.
     found: Vec<Lane>,
 }
 
@@ -204,7 +204,7 @@ fn walk(guesses: &[Ranked], weights: &[Lane], allowed: &[Lane]) -> Walked {
             let mut within = 0;
             for (found, allowed) in walked.found.iter_mut().zip(allowed) {
                 for lane in 0..LANES {
-                    // All bits where there are more than allowed; both are below 2^31.
+                    // All bits set if there are more than allowed; both are below 2^31.
                     let beyond = (allowed[lane].wrapping_sub(now[1][lane]) as i32 >> 31) as u32;
                     found[lane] = now[0][lane] & !beyond | found[lane] & beyond;
                     within |= !beyond;
@@ -217,7 +217,7 @@ fn walk(guesses: &[Ranked], weights: &[Lane], allowed: &[Lane]) -> Walked {
     walked
 }
 
-/// The most false positives of so many whose share, as a double, is at most the target.
+/// The most false positives among this many non-members whose share, as a double, is at most the target.
 fn allowed(non_members: u64, target: f64) -> u64 {
     let near = (target * non_members as f64).floor() as u64;
     let from = near.saturating_sub(1);
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(metrics(&ranking, &[[2; LANES]; 6], &fprs())[3].clone().unwrap(), values);
     }
 
-    /// Each resample by itself, guess by guess, with ties and without them; a lane without weight has no metrics.
+    /// Each resample separately, guess by guess, with ties and without them; a lane without weight has no metrics.
     #[test]
     fn resamples_side_by_side_are_those_one_by_one() {
         for scale in [1.0, 0.1234] {
@@ -312,7 +312,7 @@ mod tests {
         }
     }
 
-    /// 200 data sets of 30 victims whose shifts differ: the pooled AUC is Φ(1/√(2 + 2·0.25)). Intervals at 10 % miss it
+    /// 200 data sets of 30 victims whose shifts differ: the pooled AUC is Φ(1/√(2 + 2·0.25)). Intervals at 10% miss it
     /// in 20 on average; more than 38 have a probability below 1e-4. Guesses taken as independent would miss far more
     /// often.
     #[test]

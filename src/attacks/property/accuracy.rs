@@ -1,4 +1,4 @@
-//! How often the value of a property is inferred rightly.
+//! How often the value of a property is inferred correctly.
 
 use crate::bound::Interval;
 use crate::error::{Error, Result};
@@ -29,13 +29,13 @@ impl InferenceAccuracy {
 
 /// How many of the `inferred` values are the `truths`, with an interval and a p-value.
 ///
-/// The interval is that of Clopper and Pearson for a rate of right answers on networks that are drawn as these were,
-/// with the attack as it was trained; networks must be drawn independently. Equally many of each value are less variable
-/// than that (Hoeffding 1956), so that it errs to the safe side.
+/// The interval is that of Clopper and Pearson for the rate of correct answers on networks drawn as these were, with
+/// the attack as it was trained; networks must be drawn independently. With equal numbers of each value the count
+/// varies less than that (Hoeffding 1956), so the interval errs on the safe side.
 ///
-/// The p-value tests whether what was inferred has anything to do with the truth: the share, among the `permutations`
-/// and the truth itself, of assignments of the truths to the networks under which at least as many answers are right.
-/// It is exact if networks of different values are exchangeable to the attack, for any number of values and of
+/// The p-value tests whether the inferred values have anything to do with the truth: the share, among the
+/// `permutations` and the truth itself, of assignments of the truths to the networks under which no fewer answers are
+/// right. It is exact if networks of different values are exchangeable to the attack, for any number of values and of
 /// permutations. An attack that always gives the same answer has p = 1.
 ///
 /// # Errors
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!((same.p_value, same.accuracy()), (1.0, 0.5));
     }
 
-    /// Of attacks that guess, at most 10 % have a p-value of at most 0.1, up to five standard errors (false alarms in
+    /// At most 10% of attacks that guess have a p-value of at most 0.1, up to five standard errors (false alarms in
     /// 3e-7 of seeds), for three values that are not equally frequent.
     #[test]
     fn guesses_have_no_small_p_values() {

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum PropertyAttack {
     /// A meta-classifier with convolutions on the weights as one vector.
     Flat,
-    /// A meta-classifier that does not see in which order the hidden units are.
+    /// A meta-classifier that does not see the order of the hidden units.
     Set,
     /// The ensemble whose answers are nearest.
     Distance,

@@ -18,7 +18,7 @@ const SUM_SLACK: f64 = 1e-3;
 pub struct PropertyDecision {
     /// Mean divergence from the student for each property value, in nats.
     pub distances: Vec<f64>,
-    /// The value with the smallest one, counted from 0; the first of equals.
+    /// The value with the smallest distance, counted from 0; the first among ties.
     pub value: usize,
     /// The distance of the second nearest value minus that of the nearest.
     pub margin: f64,
@@ -30,17 +30,17 @@ pub struct PropertyDecision {
 /// student on average.
 ///
 /// Shapes: `student` \[point, class\], `ensembles` \[value, member, point, class\], both probabilities, at least 2
-/// values; the points are those that the student was trained on (public points labeled by PATE), or as many of them as
-/// are known. The distance of a value is the mean over members and points of KL(student ‖ member) = Σ_c s_c
-/// ln(s_c/t_c), with probabilities raised to at least 1e-7.
+/// values; the points are those that the student was trained on (public points labeled by PATE), as far as known. The
+/// distance of a value is the mean over members and points of KL(student ‖ member) = Σ_c s_c ln(s_c/t_c), with
+/// probabilities raised to at least 1e-7.
 ///
 /// The p-value tests whether the property has anything to do with the distances: under the hypothesis that the members
 /// of all values are exchangeable, given the student, the margin between the nearest value and the next, in units of
 /// the spread of members inside their values, is as likely as with members assigned to values at random. It is (1 +
 /// number of `permutations` with a ratio at least as large)/(1 + `permutations`): exact for any number of them, the
-/// choice of the nearest value included. (The margin alone would be no good: values far from the student make it large
-/// in every assignment.) With few members it cannot be small; with one member a value it is 1. It says nothing about
-/// how well the ensembles imitate the teachers.
+/// choice of the nearest value included. (The margin alone would not do: values far from the student make it large in
+/// every assignment.) With few members it cannot be small; with one member per value it is 1. It does not show how well
+/// the ensembles imitate the teachers.
 ///
 /// # Errors
 /// [`Error::Length`] for shapes that do not fit or are empty, [`Error::Domain`] for a probability outside \[0, 1\], NaN
@@ -60,8 +60,8 @@ pub struct PropertyDecision {
 /// ```
 ///
 /// # References
-/// Ihrig (2021), thesis, section 4.4.1: the text, whose Algorithm 1 prints the comparison the wrong way round, and the
-/// extension to several values. The p-value is ours; the thesis has none.
+/// Ihrig (2021), thesis, section 4.4.1: the text, whose Algorithm 1 prints the comparison in reverse, and the extension
+/// to several values. The p-value is ours; the thesis has none.
 pub fn property_distance(
     student: ArrayView2<'_, f64>,
     ensembles: ArrayView4<'_, f64>,
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!((decision.value, decision.margin, decision.p_value), (0, 0.0, 1.0));
     }
 
-    /// Without a property the p-value is at most 0.1 in at most 10 % of the audits, and five standard errors
+    /// Without a property the p-value is at most 0.1 in at most 10% of the audits, and five standard errors
     /// (false-alarm rate below 1e-6).
     #[test]
     fn the_p_value_is_valid() {

@@ -8,17 +8,17 @@ use std::ops::Range;
 ///
 /// A dense layer has one place; a convolution has the places of its kernel, row by row; a dense layer behind a
 /// convolution has the places of the image that it sees. Inputs and outputs are units or filters. The vectors are the
-/// bias, and scale and shift of a batch normalization, whatever the layer has of them. This is the order of
-/// `get_weights` of Keras, layer by layer, without the statistics of batch normalization.
+/// bias, and scale and shift of a batch normalization, as far as the layer has them. This is the order of `get_weights`
+/// of Keras, layer by layer, without the statistics of batch normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerWeights {
-    /// Places that an output sees at once.
+    /// Places that an output sees together.
     pub places: usize,
     /// Units or filters below.
     pub inputs: usize,
     /// Units or filters.
     pub outputs: usize,
-    /// Numbers that each output has beside its kernel.
+    /// Numbers that each output has besides its kernel.
     pub vectors: usize,
 }
 
@@ -35,18 +35,17 @@ impl LayerWeights {
         self.kernel() + self.vectors * self.outputs
     }
 
-    /// Where kernel and vectors lie in the vector of a network in which the layer starts at `start`, in order.
+    /// The places of kernel and vectors, in order, in the vector of a network in which the layer starts at `start`.
     pub fn parts(self, start: usize) -> impl Iterator<Item = Range<usize>> {
         let behind = start + self.kernel();
         let vector = move |index: usize| behind + index * self.outputs..behind + (index + 1) * self.outputs;
         std::iter::once(start..behind).chain((0..self.vectors).map(vector))
     }
 
-    /// Rejects layers that do not lie one behind the other: each layer sees the outputs of the one before.
+    /// Rejects layers that do not follow one another: each layer sees the outputs of the one before.
     ///
     /// # Errors
-    /// [`Error::Length`] without layers and where inputs are not the outputs before, [`Error::Domain`] for a layer of
-    /// nothing.
+    /// [`Error::Length`] without layers and if inputs are not the outputs before, [`Error::Domain`] for an empty layer.
     ///
     /// # Example
     /// ```

@@ -7,9 +7,9 @@ use crate::special::log_binomial_pmf;
 /// Networks on which exactly one of two attacks is right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedInferences {
-    /// Networks on which only the first one is.
+    /// Networks on which only the first one is right.
     pub only_first: u64,
-    /// Networks on which only the second one is.
+    /// Networks on which only the second one is right.
     pub only_second: u64,
     /// The p-value of the exact test of McNemar, for both directions together.
     pub p_value: f64,
@@ -17,9 +17,9 @@ pub struct PairedInferences {
 
 /// Compares two attacks on the same networks by those on which only one of them is right.
 ///
-/// If both attacks are equally accurate on networks that are drawn as these were, independently, each of n such networks
-/// speaks for either attack with probability ½. With k for the attack that has more,
-/// p = min(1, 2 P(Bin(n, ½) ≥ k)); without such networks p = 1.
+/// If both attacks are equally accurate on networks that are drawn as these were, independently, each of n such
+/// networks favors either attack with probability ½. With k for the attack favored more often, p = min(1, 2 P(Bin(n, ½)
+/// ≥ k)); without such networks p = 1.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) for another number of inferred values than truths.

@@ -5,12 +5,12 @@ use crate::interval::BinomialCounts;
 use crate::membership::AttackScores;
 use crate::order;
 
-/// Points taken for those that the student was trained on.
+/// Points assumed to be those that the student was trained on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoredPoints {
     /// Their indices, the most certain first.
     pub points: Vec<usize>,
-    /// How many of them really were.
+    /// How many of them it was trained on.
     pub right: BinomialCounts,
 }
 
@@ -18,8 +18,8 @@ pub struct RestoredPoints {
 ///
 /// PATE labels some public points and trains the student on these alone, so membership in the student's training data
 /// is membership in the labeled part, and any membership attack restores it: for
-/// [`property_distance`](crate::property::property_distance) where the labeled points are not known. Their labels are
-/// the student's own answers. Of equal scores the first points are taken.
+/// [`property_distance`](crate::property::property_distance) if the labeled points are not known. Their labels are the
+/// student's own answers. Among equal scores the first points are taken.
 ///
 /// # Errors
 /// [`Error::Domain`] for a victim that is not there or a number that is not in \[1, points\].

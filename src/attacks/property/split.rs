@@ -1,4 +1,4 @@
-//! What the networks of an attack are for.
+//! The purposes of the networks of an attack.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum NetworkSplit {
     /// Meta-classifiers learn from it.
     Training,
-    /// It says where a meta-classifier stops.
+    /// It decides when a meta-classifier stops.
     Validation,
     /// It is attacked.
     Test,

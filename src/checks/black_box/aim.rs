@@ -1,4 +1,4 @@
-//! What is looked for: how much outputs show of a claimed quantity.
+//! The aim of a search: how much outputs show of a claimed quantity.
 
 use super::feature::Features;
 use crate::bound::Direction;
@@ -6,25 +6,25 @@ use crate::divergence::bernoulli_renyi;
 use crate::quantity::{Delta, Order};
 use crate::special::ndtri;
 
-/// Normal quantile of the limits that are plausible: searching takes the lucky with the unlucky.
+/// Normal quantile of the limits that are plausible: a search accepts lucky and unlucky outcomes alike.
 const PLAUSIBLE: f64 = 1.0;
 
-/// That of limits which a set must keep to be worth a bound.
+/// Normal quantile of the limits that a set must meet to be worth a bound.
 const SURE: f64 = 2.0;
 /// Violations by a factor of up to e^3 in the ratio of probabilities are expected, each as likely as any other.
 const RANGE: f64 = 3.0;
-/// Steps of the search for the most likely probabilities that keep a claim.
+/// Steps of the search for the most likely probabilities under a claim.
 const HALVINGS: u32 = 40;
-/// e^ε is a number up to here.
+/// Up to here e^ε is a finite double.
 const LARGEST_EPSILON: f64 = 700.0;
-/// Standard deviations are counted in steps, up to so many.
+/// Standard deviations are counted in steps, up to a limit.
 const STEP: f64 = 0.25;
 const STEPS: u32 = 160;
 /// More runs are never forecast, and the logarithm of a forecast is that exact.
 const MOST_RUNS: f64 = 1e12;
 const FORECAST: f64 = 0.01;
 
-/// A quantity and how much of it is claimed.
+/// A quantity and its claimed value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aim {
     /// ε at δ.
@@ -35,7 +35,7 @@ pub enum Aim {
     Mu(f64),
 }
 
-/// What is looked for, and with what.
+/// The aim of a search, and the features that it uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal<'a> {
     /// The quantities.
@@ -47,19 +47,19 @@ pub struct Goal<'a> {
 }
 
 impl Aim {
-    /// How much of the claim is plausible where a set of outputs has these counts: above 1 the claim is in doubt. The
-    /// set is expected to be likelier in the first world.
+    /// How much of the claim is plausible if a set of outputs has these counts: above 1 the claim is in doubt. The set
+    /// is expected to be likelier in the first world.
     pub(super) fn share(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
         self.share_at(PLAUSIBLE, inside, outputs, direction)
     }
 
-    /// How much of the claim a set of outputs with these counts shows for certain.
+    /// How much of the claim a set of outputs with these counts shows with certainty.
     pub(super) fn certain_share(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
         self.share_at(SURE, inside, outputs, direction)
     }
 
-    /// How strongly a set of outputs with these counts speaks against the claim: by how many standard deviations, or
-    /// where it does not, how much of the claim is plausible.
+    /// How strong the evidence against the claim is from a set of outputs with these counts: in standard deviations,
+    /// or, if there is none, how much of the claim is plausible.
     pub(super) fn strength(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
         let doubtful = |steps: &u32| self.share_at(f64::from(*steps) * STEP, inside, outputs, direction) > 1.0;
         match (1..=STEPS).take_while(doubtful).last() {
@@ -68,12 +68,12 @@ impl Aim {
         }
     }
 
-    /// ln of how many times as likely such counts are where the claim is violated as where it is just kept, roughly; none
-    /// where they do not speak against it.
+    /// ln of a rough Bayes factor: how many times likelier such counts are if the claim is violated than if it just
+    /// holds; none if they are not evidence against it.
     ///
-    /// The likelihood ratio, times the share of all violations that fit the counts, 1 at most: many frequent sets whose
-    /// ratio is as large as the claim allows seem to be a little above it, one or the other by two standard deviations.
-    /// That takes a small violation of a certain size, and is less likely than a rare set of one world alone.
+    /// The likelihood ratio, times the share of all violations that fit the counts, 1 at most: of many frequent sets
+    /// whose ratio is as large as the claim allows, some seem to be a little above it, by two standard deviations. That
+    /// requires a small violation of a certain size, and is less likely than a rare set of one world alone.
     pub(super) fn log_bayes_factor(&self, inside: [f64; 2], outputs: [f64; 2]) -> Option<f64> {
         let likelihood = match *self {
             Self::Epsilon(delta, epsilon) => log_likelihood_ratio(inside, outputs, epsilon, delta.get()),
@@ -127,7 +127,7 @@ impl Aim {
     }
 }
 
-/// ln of the likelihood of two proportions over the largest one where p ≤ e^ε q + δ; 0 where that holds.
+/// ln of the likelihood of two proportions divided by the largest one with p ≤ e^ε q + δ; 0 if that holds.
 fn log_likelihood_ratio([a, b]: [f64; 2], [m, n]: [f64; 2], epsilon: f64, delta: f64) -> f64 {
     let factor = libm::exp(epsilon.min(LARGEST_EPSILON));
     let (mut low, mut high) = (b / n, (a / m - delta) / factor);
@@ -183,7 +183,7 @@ mod tests {
         let rare = soonest(pure, 0.0, [1.0, 0.0], 1000.0);
         assert!((rare / 17_200.0 - 1.0).abs() < 0.05, "{rare}");
         assert_eq!(soonest(pure, 0.0, [0.5, 0.5 / 1f64.exp()], 1.0), f64::INFINITY);
-        // What was not seen in n runs may have a probability of 3/n, which is no violation below δ.
+        // What was not seen in n runs may have a probability of 3/n, which below δ is not a violation.
         let approximate = Aim::Epsilon(Delta::new(0.01).unwrap(), 1.0);
         let hidden = |runs: f64| soonest(approximate, 1.732, [0.0; 2], runs);
         assert!(hidden(100.0) < 1500.0 && hidden(299.0) == f64::INFINITY, "{} {}", hidden(100.0), hidden(299.0));

@@ -15,13 +15,13 @@ const RATE: f64 = 0.3;
 const LEAST: usize = 10;
 /// Outputs of each world that the trees are made from: time grows with them.
 const MOST: usize = 1500;
-/// Fewer outputs say nothing about combinations of features.
+/// Fewer outputs show nothing about combinations of features.
 const FEWEST: usize = 100;
-/// What stands for a feature that an output does not have, and for infinities.
+/// Replaces a feature that an output does not have, and infinities.
 const MISSING: f64 = -1e300;
 const LARGEST: f64 = 1e299;
 
-/// A sum of small decision trees: large where the output is likelier under the dataset than under its neighbor.
+/// A sum of small decision trees: large if the output is likelier under the dataset than under its neighbor.
 ///
 /// # References
 /// Chen and Guestrin (2016), "XGBoost: a scalable tree boosting system", as the crate smartcore builds it.
@@ -31,7 +31,7 @@ pub(super) struct BoostedTrees {
     trees: Vec<Tree>,
 }
 
-/// A node with its branches, or a leaf with what it adds.
+/// A node with its branches, or a leaf with its summand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Tree {
@@ -83,8 +83,8 @@ impl Tree {
 }
 
 impl BoostedTrees {
-    /// Trees for the least squared distance to 1 for outputs of the first world and to -1 for those of the second.
-    /// None with few outputs, or where nothing tells them apart.
+    /// Trees for the least squared distance to 1 for outputs of the first world and to -1 for those of the second. None
+    /// with few outputs, or if nothing tells them apart.
     pub(super) fn fit(features: &[Feature], worlds: [&[Output]; 2]) -> Option<Self> {
         if worlds.iter().any(|world| world.len() < FEWEST) {
             return None;

@@ -1,4 +1,4 @@
-//! What refutes a claim, as it is kept.
+//! The stored form of what refutes a claim.
 
 use super::aim::Aim;
 use super::dataset::Dataset;
@@ -8,26 +8,26 @@ use crate::error::Result;
 use crate::quantity::{Delta, Epsilon, Order};
 use serde::{Deserialize, Serialize};
 
-/// What is claimed, so that it can be tested again.
+/// A claim, so that it can be tested again.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RecordedClaim {
-    /// It is (ε, δ)-differentially private.
+    /// The program is (ε, δ)-differentially private.
     Epsilon {
         /// ε.
         epsilon: f64,
         /// δ.
         delta: f64,
     },
-    /// Its Rényi divergence of an order is at most this.
+    /// Its Rényi divergence of this order is at most a value.
     Rdp {
         /// The order.
         order: f64,
         /// The divergence in nats.
         divergence: f64,
     },
-    /// It is μ-GDP.
+    /// The program is μ-GDP.
     Mu(f64),
 }
 
@@ -41,7 +41,7 @@ impl RecordedClaim {
         }
     }
 
-    /// As what is looked for.
+    /// The claim as an aim of a search.
     ///
     /// # Errors
     /// Those of the quantities.
@@ -61,7 +61,7 @@ fn finite(value: f64) -> Result<f64> {
 /// More runs than any audit has.
 const MOST_RUNS: u64 = 1 << 52;
 
-/// A pair and a set of outputs that refuted a claim, as they are kept to be tested again.
+/// A pair and a set of outputs that refuted a claim, stored to be tested again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairCounterexample {
@@ -93,7 +93,7 @@ impl PairCounterexample {
         [self.dataset_counts, self.neighbor_counts].map(|[inside, all]| [inside, all.saturating_sub(inside)])
     }
 
-    /// Whether it can be tested: two different datasets, and a set that is one.
+    /// Whether it can be tested: two different datasets, and a valid set.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let counted = [self.dataset_counts, self.neighbor_counts]

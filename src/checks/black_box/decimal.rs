@@ -15,7 +15,7 @@ pub struct Decimal {
     nearest: f64,
 }
 
-/// The significant digits that identify every double, and the ones up to which no two decimals share a double.
+/// Significant digits that identify every double, and significant digits up to which no two decimals share a double.
 const MOST: usize = 17;
 const SAFE: usize = 15;
 /// The longest whole number that is written without an exponent.
@@ -26,8 +26,8 @@ const ZEROS: i64 = 5;
 impl Decimal {
     /// The number of a text in the grammar of JSON: the double whose shortest form has the same value, if there is one.
     ///
-    /// Where two shortest forms are equally near, as for 2005355888218165.25, the one with an even last digit counts:
-    /// JSON and Python write that one, Rust may write the other.
+    /// If two shortest forms are equally near, as for 2005355888218165.25, the one with an even last digit counts: JSON
+    /// and Python write that one, Rust may write the other.
     pub(super) fn read(text: &str) -> Result<f64, Self> {
         // The grammar is a part of that of Rust.
         let nearest: f64 = text.parse().unwrap_or(f64::NAN);
@@ -43,7 +43,7 @@ impl Decimal {
         Err(Self { text: canonical(text).unwrap_or_else(|| text.to_ascii_lowercase()), nearest })
     }
 
-    /// The number in one form, whatever the form was that it had.
+    /// The number in canonical form, however it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -61,7 +61,7 @@ fn shortest(number: f64) -> String {
     serde_json::Number::from_f64(number).map(|number| number.to_string()).unwrap_or_default()
 }
 
-/// The value of a number of few digits: a whole number that is no multiple of ten, and the power of ten.
+/// The value of a number of few digits: a whole number that is not a multiple of ten, and the power of ten.
 #[derive(PartialEq)]
 struct Digits {
     negative: bool,
@@ -97,7 +97,7 @@ impl Digits {
     }
 }
 
-/// One form for all forms of a number; none where its exponent is out of all bounds.
+/// The canonical form of a number; none if its exponent is out of range.
 fn canonical(text: &str) -> Option<String> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));

@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     witness: Witness,
-    /// The outcomes, which rise.
+    /// The outcomes, in rising order.
     outcomes: Vec<usize>,
     /// Whether it is likelier under the neighbor.
     reverse: bool,
@@ -19,8 +19,8 @@ pub struct Event {
 
 impl Event {
     /// The set of outcomes that is the most standard deviations above a claim, by counts that must not be used to test
-    /// it, and the single outcome or side of a cut with the largest Bayes factor, where that is above 1 and the set is
-    /// another one.
+    /// it, and the single outcome or side of a cut with the largest Bayes factor, if that is above 1 and the set is a
+    /// different one.
     #[must_use]
     pub fn choose(chosen: &Chosen, aim: Aim) -> Vec<Self> {
         let Chosen { witness, pilot, .. } = chosen;
@@ -50,7 +50,7 @@ impl Event {
             .map(|(_, set)| (set.outcomes.collect(), set.reverse));
         let mut found: Vec<Self> = Vec::new();
         for (mut outcomes, reverse) in [strongest].into_iter().chain(doubtful) {
-            // What was never seen says nothing.
+            // What was never seen carries no information.
             outcomes.retain(|&outcome| pilot[0][outcome] + pilot[1][outcome] > 0);
             outcomes.sort_unstable();
             let event = Self::new(witness.clone(), outcomes, reverse);
@@ -61,7 +61,7 @@ impl Event {
         found
     }
 
-    /// These outcomes, which must be known to rise.
+    /// These outcomes, which must be in rising order.
     pub(super) const fn new(witness: Witness, outcomes: Vec<usize>, reverse: bool) -> Self {
         Self { witness, outcomes, reverse }
     }
@@ -77,25 +77,25 @@ impl Event {
         (last - first + 1 == self.outcomes.len()).then(|| Self::new(witness, vec![outcome], self.reverse))
     }
 
-    /// The same set with ends of so many significant digits.
+    /// The same set with ends rounded to this many significant digits.
     pub(super) fn rounded(&self, digits: usize) -> Option<Self> {
         Some(Self::new(self.witness.rounded(digits)?, self.outcomes.clone(), self.reverse))
     }
 
-    /// Whether its outcomes are outcomes of its witness and rise, as they must where an event was read.
+    /// Whether its outcomes are outcomes of its witness in rising order, as required of an event that was read.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let known = self.outcomes.last().is_some_and(|&last| last < self.witness.outcomes());
         known && self.outcomes.is_sorted_by(|a, b| a < b)
     }
 
-    /// What is looked at, in words.
+    /// The features that the event looks at, in words.
     #[must_use]
     pub fn looks_at(&self) -> String {
         self.witness.to_string()
     }
 
-    /// Whether it looks, most of all, at how numbers are written in binary.
+    /// Whether it looks mainly at how numbers are written in binary.
     #[must_use]
     pub fn is_of_bits(&self) -> bool {
         self.witness.is_of_bits()
@@ -113,7 +113,7 @@ impl Event {
         if self.reverse { Direction::Reverse } else { Direction::Forward }
     }
 
-    /// The outcomes of which it consists.
+    /// The outcomes that it consists of.
     #[must_use]
     pub fn outcomes(&self) -> &[usize] {
         &self.outcomes
@@ -169,7 +169,7 @@ mod tests {
         };
         let rest = [[0, 500, 6053, 0], [7, 1475, 5071, 0]];
         assert_eq!(chosen([[[0, 500, 6054, 0], [6, 1475, 5073, 0]], rest]), [vec![0, 1], vec![0]]);
-        // Nothing speaks against it, or one set by all measures.
+        // There is no evidence against it, or one set is best by all measures.
         assert_eq!(chosen([[[0, 500, 6054, 0], [0, 1350, 5204, 0]]; 2]), [[1]]);
         assert_eq!(chosen([[[0, 500, 6054, 0], [0, 1750, 4804, 0]]; 2]), [[1]]);
     }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Outputs in which features are looked for, of both worlds together.
+/// Outputs in which features are searched for, of both worlds together.
 const LOOKED_AT: usize = 400;
-/// Entries of a list that are features of their own.
+/// Entries of a list that are separate features.
 const MOST_ENTRIES: usize = 256;
-/// Entries of which the last binary place is a feature too.
+/// Entries whose last binary place is also a feature.
 const MOST_BITS: usize = 16;
 /// Texts, or other values, whose equality is a feature, for each place.
 const MOST_VALUES: usize = 8;
@@ -19,7 +19,7 @@ const MOST_CHARACTERS: usize = 64;
 const CODE: &str = "0123456789";
 /// All features together.
 const MOST_FEATURES: usize = 1024;
-/// How deep lists and objects are looked into.
+/// How deeply lists and objects are inspected.
 const DEPTH: usize = 4;
 
 /// A step from an output to a part of it.
@@ -36,15 +36,15 @@ enum Step {
 enum Measure {
     /// The number itself.
     Value,
-    /// The binary place of the last one of the number: of which power of two it is an odd multiple.
+    /// The place of the last binary 1 of the number: it is an odd multiple of this power of two.
     LowestBit,
     /// Characters of a text, entries of a list.
     Length,
     /// 1 if the value is this one.
     Equals(Output),
-    /// 1 if this character stands at this place of a text.
+    /// 1 if this character is at this place of a text.
     Character(usize, char),
-    /// How often a character stands in a text.
+    /// How often a character occurs in a text.
     Count(char),
     Sum,
     Smallest,
@@ -68,7 +68,7 @@ pub enum Features {
     Identity,
 }
 
-/// A number that describes an output: a part of it, or something of a list. NaN where the output has no such part.
+/// A number that describes an output: a part of it, or something of a list. NaN if the output has no such part.
 ///
 /// ```
 /// # use leakbound::black_box::{Feature, Output};
@@ -96,7 +96,7 @@ impl Feature {
         for (path, seen) in values {
             let mut seen: Vec<(Output, usize)> = seen.into_iter().collect();
             order::sort(&mut seen, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-            // The equality of a value that came once says nothing that will come again.
+            // Equality with a value that came only once tells nothing about other outputs.
             let usual = seen.into_iter().filter(|(_, count)| *count > 1).take(MOST_VALUES);
             found.extend(usual.map(|(value, _)| Self { path: path.clone(), measure: Measure::Equals(value) }));
         }
@@ -113,7 +113,7 @@ impl Feature {
         self.measure == Measure::LowestBit
     }
 
-    /// How hard it is to say what is measured.
+    /// How hard it is to describe what is measured.
     pub(super) fn difficulty(&self) -> usize {
         1 + self.path.len() + usize::from(self.measure != Measure::Value)
     }
@@ -179,7 +179,7 @@ fn truth(value: bool) -> f64 {
     f64::from(u8::from(value))
 }
 
-/// e where the number is an odd multiple of 2^e; infinite for 0, which is a multiple of all.
+/// e if the number is an odd multiple of 2^e; infinite for 0, which is a multiple of all.
 fn lowest_bit(number: f64) -> f64 {
     if number == 0.0 || !number.is_finite() {
         return f64::INFINITY;

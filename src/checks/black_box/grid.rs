@@ -4,13 +4,13 @@ use super::output::Output;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// From this many steps on, doubles are no finer than the grid.
+/// From this many steps on, doubles are not finer than the grid.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// A grid to whose multiples all numbers of an output are rounded.
 ///
-/// Rounding is a function of the output alone: what is shown of rounded outputs holds for the outputs, and a claim that
-/// holds for these holds for them (post-processing). What the last binary places of a double tell is gone.
+/// Rounding is a function of the output alone: what rounded outputs show holds for the outputs, and a claim that holds
+/// for the outputs holds for rounded ones (post-processing). The information in the last binary places is lost.
 ///
 /// ```
 /// # use leakbound::black_box::{Grid, Output};
@@ -39,10 +39,10 @@ impl Grid {
         self.0
     }
 
-    /// The nearest multiple; none for NaN, infinities, and numbers beyond which doubles are no finer than the grid.
+    /// The nearest multiple; none for NaN, infinities, and numbers beyond which doubles are not finer than the grid.
     fn nearest(self, number: f64) -> Option<f64> {
         let steps = (number / self.0).round();
-        // A tenth is no double, ten is: so 3 steps of 0.1 are 0.3.
+        // A tenth is not a double, but ten is: so 3 steps of 0.1 are 0.3.
         let parts = self.0.recip().round();
         let multiple = if parts * self.0 == 1.0 { steps / parts } else { steps * self.0 };
         // Adding 0 makes -0 the same number as 0.

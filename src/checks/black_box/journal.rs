@@ -1,11 +1,11 @@
-//! Answers of a program that are kept, so that an audit that ended goes on where it was.
+//! Answers of a program that are kept, so that an audit that ended resumes where it was.
 
 use super::output::Output;
 use super::trouble::Trouble;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
-/// A request: the number of its runs, and its seed, which is another one for each request of an audit.
+/// A request: the number of its runs, and its seed, which differs for each request of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
@@ -32,8 +32,8 @@ pub struct Tally {
 
 /// Where answers are kept.
 ///
-/// An audit asks the same questions in the same order each time, as long as it gets the same answers: so it goes on
-/// where it ended once all answers that were kept are given again.
+/// An audit asks the same questions in the same order each time, as long as it gets the same answers. Once all kept
+/// answers are given again, it therefore resumes where it ended.
 pub trait Journal: Sync {
     /// The next answer that was kept; none once all of them were given.
     ///
@@ -50,10 +50,10 @@ pub trait Journal: Sync {
     /// An error if it cannot be kept.
     fn keep(&self, asked: Asked, reply: &Reply) -> Result<()>;
 
-    /// The last counts that were kept of this.
+    /// The last counts that were kept for this text.
     fn recall_tally(&self, of: &str) -> Option<Tally>;
 
-    /// Keeps counts, now and then; `last` if there are no more to come.
+    /// Keeps counts from time to time; `last` if no more are to come.
     ///
     /// # Errors
     /// An error if they cannot be kept.

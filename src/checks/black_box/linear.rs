@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::feature::Feature;
 use super::output::Output;
 
-/// Steps of L-BFGS; a fit that has not converged by then is a worse witness and nothing else.
+/// Steps of L-BFGS; a fit that has not converged by then is merely a worse witness.
 const MOST_STEPS: u64 = 60;
 /// Remembered steps.
 const MEMORY: usize = 7;
@@ -24,8 +24,7 @@ const ROWS: usize = 1024;
 /// What argmin's traits return.
 type Outcome<T> = std::result::Result<T, argmin::core::Error>;
 
-/// A weighted sum of standardized features: large where the output is likelier under the dataset than under its
-/// neighbor.
+/// A weighted sum of standardized features: large if the output is likelier under the dataset than under its neighbor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinearScore {
     /// Feature, center, scale and weight.
@@ -70,7 +69,7 @@ impl LinearScore {
     fn row(&self, output: &Output) -> Vec<f64> {
         let standard = |(feature, center, scale, _): &(Feature, f64, f64, f64)| {
             let value = (feature.measure(output) - center) / scale;
-            // What is not there says nothing here; other witnesses look at it.
+            // Missing features carry no information here; other witnesses look at them.
             if value.is_nan() { 0.0 } else { value.clamp(-FARTHEST, FARTHEST) }
         };
         self.terms.iter().map(standard).chain([1.0]).collect()

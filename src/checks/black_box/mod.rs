@@ -1,6 +1,6 @@
 //! Mechanisms as black boxes: programs that are run on neighboring datasets.
 //!
-//! A [`BlackBox`] gives outputs for a dataset. [`neighbor_pairs`] says on which datasets faults are usually found.
+//! A [`BlackBox`] gives outputs for a dataset. [`neighbor_pairs`] lists the datasets on which faults are usually found.
 
 mod aim;
 mod boosted;

@@ -11,7 +11,7 @@ use std::collections::{HashSet, VecDeque};
 const MOST_PLACES: usize = 4;
 /// Pairs in all: each takes runs from the others.
 const MOST_PAIRS: usize = 32;
-/// Kinds of records that are added or take the place of others.
+/// Kinds of records that are added or replace others.
 const MOST_KINDS: usize = 4;
 /// Records of a dataset that is made of few kinds, if the user's has fewer.
 const FEWEST: usize = 3;
@@ -58,9 +58,9 @@ impl Domain {
 /// Under a norm: one entry up, one down, one up and the rest down, half up and half down, all up, alternating, at the
 /// given vector and at zero (Ding et al. 2018). Otherwise: each record of the dataset removed or replaced, records
 /// added; the same for datasets of one record, of none, of equal records, and of two kinds in equal numbers. Records
-/// come from the dataset, and from the ends of the domain if there is one: no others are known to be legal. Only where one
-/// record is to be replaced and no other is known, a number is replaced by 0, 1, the next number or -1, and a truth value
-/// by the other one.
+/// come from the dataset, and from the ends of the domain if there is one: no others are known to be legal. Only if one
+/// record is to be replaced and no other is known, a number is replaced by 0, 1, the next number or -1, and a truth
+/// value by its negation.
 ///
 /// # Errors
 /// As [`Dataset::fits`].
@@ -122,7 +122,7 @@ fn places(length: usize) -> Vec<usize> {
     if length <= MOST_PLACES { (0..length).collect() } else { (0..MOST_PLACES).map(step).collect() }
 }
 
-/// Records that may stand in a dataset: the ends of the domain, then the most different ones of the dataset.
+/// Records that a dataset may contain: the ends of the domain, then the most different records of the dataset.
 fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
     let mut kinds: Vec<Value> = domain.iter().flat_map(|domain| [plain(domain.high), plain(domain.low)]).collect();
     let mut records: VecDeque<&Value> = dataset.records().iter().collect();
@@ -140,13 +140,13 @@ fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
     kinds
 }
 
-/// Whether two records are equal, also where 1 is written as 1.0.
+/// Whether two records are equal, even if 1 is written as 1.0.
 fn is_same(one: &Value, other: &Value) -> bool {
     let number = one.is_f64() != other.is_f64();
     one == other || number && one.as_f64().is_some_and(|value| other.as_f64() == Some(value))
 }
 
-/// Records that may take the place of one where no other is known to be legal.
+/// Records that may replace one if no other is known to be legal.
 fn others(only: &Value) -> Vec<Value> {
     let mut found = match only {
         Value::Number(_) => {
@@ -170,7 +170,7 @@ fn with(records: &[Value], more: &Value) -> Vec<Value> {
     [records, std::slice::from_ref(more)].concat()
 }
 
-/// Groups of pairs of which one has a record more, the most telling ones of each group first.
+/// Groups of pairs in which one dataset has one more record, the most informative ones of each group first.
 fn removals(records: &[Value], kinds: &[Value]) -> Vec<Vec<Pair>> {
     let without = |place: usize| [&records[..place], &records[place + 1..]].concat();
     let added = kinds.iter().map(|kind| pair("one added", &with(records, kind), records));

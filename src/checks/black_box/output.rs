@@ -86,7 +86,7 @@ impl Output {
     /// Named outputs.
     ///
     /// # Errors
-    /// A name that comes twice.
+    /// A name that occurs twice.
     pub fn of_names(mut parts: Vec<(String, Self)>) -> Result<Self, String> {
         order::sort(&mut parts, |a, b| a.0.cmp(&b.0));
         if let Some(pair) = parts.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -169,7 +169,7 @@ impl Output {
     }
 }
 
-/// The bytes that these characters stand for, if they are bytes that are not UTF-8.
+/// The bytes that these characters represent, if they are bytes that are not UTF-8.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = text.chars().map(|character| u8::try_from(character).ok()).collect::<Option<_>>()?;
     std::str::from_utf8(&bytes).is_err().then_some(bytes)
@@ -237,7 +237,7 @@ impl Hash for Output {
     }
 }
 
-/// A number as it is written in JSON: what JSON has no words for is a string.
+/// A number as it is written in JSON: what JSON cannot express is a string.
 fn write_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     // Whole numbers are written without a point, as programs print counts.
     let whole = number as i64;
@@ -252,7 +252,7 @@ fn write_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::E
     }
 }
 
-/// A decimal is JSON as it is.
+/// A decimal is already JSON.
 fn written(decimal: &Decimal) -> Option<Box<RawValue>> {
     RawValue::from_string(decimal.text().to_owned()).ok()
 }

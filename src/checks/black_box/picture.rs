@@ -43,7 +43,7 @@ impl Heap {
     }
 }
 
-/// The bars of these outputs, for a figure of an event: one for each value where there are few, or bins of the number
+/// The bars of these outputs, for a figure of an event: one for each value if there are few, else bins of the number
 /// that the event looks at.
 pub fn picture(event: &Event, worlds: [&[Output]; 2]) -> Vec<Bar> {
     // Long texts of different outcomes may have one label.
@@ -97,7 +97,7 @@ fn of_values(values: BTreeMap<(String, usize), Heap>) -> Vec<Bar> {
     bars
 }
 
-/// Bins of equal width, one of which begins where the event does.
+/// Bins of equal width; one begins where the event does.
 fn of_bins(event: &Event, worlds: [&[Output]; 2], sorted: &[f64]) -> Vec<Bar> {
     let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share) as usize];
     let (low, high) = (at(OUTER), at(1.0 - OUTER));

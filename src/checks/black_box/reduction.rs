@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 /// The shrinking of a pair under which a claim is violated.
 ///
-/// A smaller pair takes the place of a larger one if a betting game on fresh outputs of it refutes the claim too.
+/// A smaller pair replaces a larger one if a betting game on its fresh outputs also refutes the claim.
 pub struct Reduction {
     /// How pairs are made smaller.
     pub shrink: Shrink,
@@ -56,7 +56,7 @@ impl Reduction {
                     continue;
                 }
                 let mut candidate = Candidate::new(pair, &[self.aim], 0.0);
-                // It is bet on at once, as on the larger one.
+                // Bets start immediately, as on the larger one.
                 candidate.chosen.clone_from(&current.chosen);
                 let holds = self.holds(&mut candidate, &mut reduced.runs, sampler);
                 match holds {
@@ -91,7 +91,7 @@ impl Reduction {
             if candidate.log_evidence(0) >= line {
                 return Ok(true);
             }
-            // Not even the most lucky set of outputs speaks against the claim.
+            // Even the luckiest set of outputs is not evidence against the claim.
             if candidate.runs >= self.each / 2 && candidate.score() < 1.0 {
                 return Ok(false);
             }

@@ -34,10 +34,10 @@ impl Dataset {
         }
     }
 
-    /// Whether a relation says anything about it.
+    /// Whether a relation applies to the dataset.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for a dataset that is no vector under a norm, and for one without a record to replace.
+    /// [`Error::Rejected`] for a dataset that is not a vector under a norm, and for one without a record to replace.
     pub fn fits(&self, relation: Relation) -> Result<()> {
         let reject = |reason: String| Err(Error::Rejected { operation: "relation", reason });
         match relation {

@@ -1,4 +1,4 @@
-//! Runs of a program in batches, each with a seed of its own.
+//! Runs of a program in batches, each with a separate seed.
 
 use super::dataset::Dataset;
 use super::journal::{Asked, Journal, Reply};
@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 /// Seeds are whole numbers below 2^53, which every language reads exactly.
 const SEEDS: u64 = 1 << 53;
 
-/// What outputs are for. Each stage has seeds of its own, so that none ever sees an output that another one chose by,
-/// not even where an audit goes on that had ended at another point.
+/// The purpose of outputs. Each stage has separate seeds, so that none ever sees an output that another one used to
+/// choose, even if an audit resumes that had ended at another point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// A pair and an event are sought.
@@ -62,12 +62,12 @@ impl<'a> Sampler<'a> {
         self.journal = None;
     }
 
-    /// Leaves out the seeds of so many requests.
+    /// Skips the seeds of this many requests.
     pub fn skip(&mut self, requests: u64) {
         (0..requests).for_each(|_| _ = self.seeds.random_range(0..SEEDS));
     }
 
-    /// Goes on with the seeds of another stage, from their start.
+    /// Continues with the seeds of another stage, from their start.
     pub fn begin(&mut self, stage: Stage) {
         self.seeds = stage.seeds(self.seed);
     }
@@ -85,7 +85,7 @@ impl<'a> Sampler<'a> {
     /// Hands outputs of a dataset on, batch by batch.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] where it is time to stop before they are there.
+    /// [`Error::Interrupted`] if it is time to stop before they are complete.
     pub fn each_batch(
         &mut self,
         dataset: &Dataset,
@@ -124,7 +124,7 @@ impl<'a> Sampler<'a> {
         Ok(reply)
     }
 
-    /// All outputs at once.
+    /// All outputs together.
     ///
     /// # Errors
     /// As [`each_batch`](Self::each_batch).
@@ -150,7 +150,7 @@ impl<'a> Sampler<'a> {
         self.seeds = seeds.clone();
         let second = self.outputs(dataset, runs as u64)?;
         if first == second && self.journal.is_some_and(Journal::is_resumed) {
-            // Answers that were kept say nothing of the program as it is now.
+            // Answers that were kept show nothing about the program as it is now.
             let journal = self.journal.take();
             let after = std::mem::replace(&mut self.seeds, seeds);
             let now = self.outputs(dataset, runs as u64);

@@ -15,17 +15,17 @@ use crate::quantity::FailureProbability;
 pub(super) const FIRST: u64 = 32;
 /// Pairs of the first wave; each wave is twice as long.
 const WAVE: usize = 12;
-/// Pairs of a wave that stay: one of so many.
+/// Of this many pairs of a wave, one stays.
 const KEPT: usize = 2;
 /// Runs of each world that a pair gets before the others of its wave are left for the next wave.
 const LAST: u64 = 64;
-/// Outputs of each world that are kept of a pair, and from which its witness is made.
+/// Outputs of each world that are kept for a pair, and from which its witness is made.
 const MEMORY: usize = 20_000;
 /// Pairs that are tried sooner have more of the failure probability.
 const EARLY: f64 = 4.0;
-/// Runs of each world from which on no pair is looked at for what it may hide.
+/// From this many runs of each world on, no pair is examined for what it may hide.
 const DEEPEST: u64 = 8192;
-/// ln of the Bayes factor below which all that speaks against a claim may be luck.
+/// ln of the Bayes factor below which all evidence against a claim may be luck.
 const DISMISSED: f64 = -2.0;
 /// The fewest runs of each world that are worth a look.
 const LEAST: u64 = 8;
@@ -83,7 +83,7 @@ impl Candidate {
         }
     }
 
-    /// How much speaks against the claim; the pair of the largest score is tested.
+    /// The strength of the evidence against the claim; the pair with the largest score is tested.
     pub fn score(&self) -> f64 {
         self.chosen.as_ref().map_or(0.0, |chosen| chosen.score)
     }
@@ -93,12 +93,12 @@ impl Candidate {
         self.evidence[aim] + self.log_weight
     }
 
-    /// ln of the Bayes factor against a claim; `-inf` where nothing speaks against any.
+    /// ln of the Bayes factor against a claim; `-inf` without evidence against any.
     fn doubt(&self) -> f64 {
         self.chosen.as_ref().map_or(f64::NEG_INFINITY, |chosen| chosen.doubt.log_factor)
     }
 
-    /// Whether so many further runs of each world promise to refute a claim.
+    /// Whether this many further runs of each world promise to refute a claim.
     fn promises(&self, within: u64) -> bool {
         self.chosen.as_ref().is_some_and(|chosen| chosen.doubt.soonest <= within as f64)
     }
@@ -108,7 +108,7 @@ impl Candidate {
         self.trouble.is_none() && self.hidden <= within as f64
     }
 
-    /// How likely it is by the bets that a claim is violated, if it was as likely as not before.
+    /// The probability, by the bets, that a claim is violated, if it was ½ before.
     fn belief(&self) -> f64 {
         let largest = self.wagers.iter().map(Wager::log_wealth).fold(f64::NEG_INFINITY, f64::max);
         1.0 / (1.0 + libm::exp(-largest))
@@ -125,7 +125,7 @@ impl Candidate {
         }
     }
 
-    /// Counts outputs that are no longer remembered.
+    /// Counts outputs that are not remembered any longer.
     fn count(&mut self, fresh: &[Vec<Output>; 2]) {
         let Some((chosen, further)) = &mut self.remembered else { return };
         for (further, fresh) in further.iter_mut().zip(fresh) {
@@ -133,11 +133,11 @@ impl Candidate {
         }
     }
 
-    /// So many more runs of each world: they are bet on first and learned from then.
+    /// This many more runs of each world: bets on them come first, learning from them second.
     pub fn run(&mut self, runs: u64, sampler: &mut Sampler<'_>, goal: Goal<'_>) -> Result<()> {
         let mut left = runs;
         while left > 0 {
-            // Outputs of a long block are not held at once.
+            // Outputs of a long block are not held in memory together.
             let now = left.min(MEMORY as u64);
             left -= now;
             let mut fresh = [Vec::new(), Vec::new()];
@@ -161,7 +161,7 @@ impl Candidate {
         self.runs += runs;
         self.chosen = match &self.remembered {
             None => Witness::choose([&self.seen[0], &self.seen[1]], goal),
-            // Few further outputs say less than those that are remembered.
+            // Few further outputs show less than those that are remembered.
             Some((chosen, further)) if further[0].iter().sum::<u64>() < MEMORY as u64 => Some(chosen.clone()),
             Some((chosen, further)) => Some(chosen.with(further, goal.aims)),
         };
@@ -205,8 +205,8 @@ struct Spent {
 
 impl Search<'_> {
     /// Tries pairs in waves: in each wave the better half of the pairs gets twice the runs, until the last one had
-    /// enough; two of each wave stay in the race. What a few runs show is what leaks often: all pairs that may leak
-    /// rarely are then looked at again. The winner gets what it needs as a pilot, or all that is left where the search
+    /// enough; two of each wave stay in the race. A few runs show only frequent leaks, so all pairs that may leak
+    /// rarely are then examined again. The winner gets the runs it needs as a pilot, or all that are left if the search
     /// is the test.
     ///
     /// # Errors
@@ -255,8 +255,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The second look at all pairs, and as many runs of the best one as the winner needs; by turns where the search is
-    /// the test, and more of the best one the better its bets went.
+    /// The second look at all pairs, and the runs of the best one that the winner needs; alternating if the search is
+    /// the test, with more runs of the best one the better its bets went.
     fn finish(&self, found: &mut Found, sampler: &mut Sampler<'_>) -> Result<()> {
         let mut spent = Spent::default();
         loop {
@@ -279,8 +279,8 @@ impl Search<'_> {
         }
     }
 
-    /// First the pair with the most evidence against a claim, where that is not dismissed; then the one that shows most of
-    /// a claim, which alone counts once a claim is refuted or where there is none. Whatever has no outputs comes last.
+    /// First the pair with the most evidence against a claim, unless that is dismissed; then the one that shows most of
+    /// a claim, which alone counts once a claim is refuted or without claims. Pairs without outputs come last.
     fn rank(&self, found: &mut Found) {
         let by_score = self.shows(found);
         let doubt = |candidate: &Candidate| match candidate.doubt() {
@@ -293,12 +293,12 @@ impl Search<'_> {
         });
     }
 
-    /// Whether a pair is chosen by what it shows alone: there is nothing to refute, or it was refuted.
+    /// Whether a pair is chosen only by the leakage it shows: there is nothing to refute, or it was refuted.
     fn shows(&self, found: &Found) -> bool {
         self.looks == 0 || !found.refuted.is_empty()
     }
 
-    /// The pair that has more runs, with twice its runs: the best one, and then each other one that speaks against a
+    /// The pair that gets more runs, and twice its runs: the best one, and then each other one with evidence against a
     /// claim, up to the runs that the winner must have had.
     fn better(&self, found: &Found) -> Option<(usize, u64)> {
         let left = self.most - found.runs;
@@ -314,11 +314,11 @@ impl Search<'_> {
         found.candidates.iter().enumerate().find_map(wanting)
     }
 
-    /// The pair that is looked at again, and its runs of each world; none where it is the best pair's turn.
+    /// The pair that is looked at again, and its runs of each world; none if it is the best pair's turn.
     ///
     /// A pair has its turns until no violation that it may hide could be shown with the runs that are left. Those with
-    /// the fewest runs get twice as many, or equal shares of what is left for looks: of all runs of the search, while none
-    /// promises anything.
+    /// the fewest runs get twice their number, or equal shares of the runs left for looks: of all runs of the search,
+    /// while none promises anything.
     fn look(&self, found: &Found, spent: &Spent) -> Option<(usize, u64)> {
         let within = self.total - found.runs;
         let best = found.candidates.first()?;

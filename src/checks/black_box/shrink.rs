@@ -1,4 +1,4 @@
-//! Smaller pairs of neighbors that may show the same.
+//! Smaller pairs of neighbors that may show the same violation.
 
 use super::dataset::{Dataset, plain};
 use super::neighbors::{Domain, Pair};
@@ -7,12 +7,12 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// Pairs of neighbors that are smaller than a given one: fewer records first, then fewer different ones, then rounder
-/// numbers. Each step of a shrinking takes the first of them that still shows what the given one shows, and goes on
+/// numbers. Each step of a shrinking takes the first of them that still shows what the given one shows, and continues
 /// from there.
 ///
-/// Records are only left out, replaced by others of the same pair, or rounded inside the domain: no other records are
-/// known to be legal. Under a norm, entries are left out, made equal, moved to zero or rounded, and the difference of
-/// the two datasets stays what it was or becomes smaller.
+/// Records are only left out, replaced by others of the same pair, or rounded inside the domain, because no other
+/// records are known to be legal. Under a norm, entries are left out, made equal, moved to zero or rounded, and the
+/// difference of the two datasets stays the same or becomes smaller.
 ///
 /// # References
 /// Zeller and Hildebrandt (2002), "Simplifying and isolating failure-inducing input", for the order of the steps.
@@ -29,14 +29,14 @@ use std::collections::HashSet;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shrink {
-    /// Which datasets are neighbors. Without it, the pair must stay one of which everything but the first and the last
-    /// records is untouched.
+    /// Which datasets are neighbors. Without it, the pair must remain one in which all but the first and the last
+    /// records are untouched.
     pub relation: Option<Relation>,
     /// The legal numbers of a record.
     pub domain: Option<Domain>,
 }
 
-/// Records that take the place of others, and places of a long dataset where they do so one by one.
+/// Records that replace others, and places of a long dataset where they do so one by one.
 const MOST_KINDS: usize = 8;
 const MOST_PLACES: usize = 64;
 
@@ -113,7 +113,7 @@ impl Aligned {
         self.front + self.back
     }
 
-    /// Where a common record stands in a list of this length.
+    /// The place of a common record in a list of this length.
     fn place(&self, common: usize, length: usize) -> usize {
         if common < self.front { common } else { length - self.back + common - self.front }
     }
@@ -147,7 +147,7 @@ impl Aligned {
     }
 }
 
-/// All of so many places, then each half of them, each quarter, and so on to single ones.
+/// All of this many places, then each half of them, each quarter, and so on to single ones.
 fn chunks(length: usize) -> impl Iterator<Item = Vec<usize>> {
     let sizes = std::iter::successors(Some(length), |&size| (size > 1).then(|| size.div_ceil(2)));
     sizes
@@ -287,7 +287,7 @@ mod tests {
         let objects = pair(r#"[{"a":1},{"a":2},{"a":3}]"#, r#"[{"a":1},{"a":3}]"#);
         assert_eq!(shrunk(Shrink::default(), objects, |_| true), [r#"[{"a":2}]"#, "[]"]);
         assert_eq!(Shrink::default().smaller(&pair("[1]", "[]")).count(), 0);
-        // One after another: all of them at once would be 10^12 numbers.
+        // One after another: all of them together would be 10^12 numbers.
         let long = Dataset::of_numbers(&(0..10_000).map(f64::from).collect::<Vec<_>>());
         let shorter = Dataset::new(long.records()[1..].to_vec());
         let long = Pair { dataset: long, neighbor: shorter, pattern: "long".into() };

@@ -1,4 +1,4 @@
-//! Sets of outputs that can be said in a few words.
+//! Sets of outputs that a few words describe.
 
 use super::aim::{Aim, Goal};
 use super::event::Event;
@@ -10,21 +10,21 @@ use crate::order;
 
 /// Sets of a witness that are looked at a second time, the strongest ones.
 const KEPT: usize = 12;
-/// A simpler set may speak so much less strongly against a claim.
+/// A simpler set may have evidence weaker by this factor against a claim.
 const ENOUGH: f64 = 0.7;
-/// Rounding its ends may take so much of that.
+/// Rounding its ends may weaken that by this factor.
 const ROUNDED: f64 = 0.9;
 /// The significant digits that are tried.
 const DIGITS: std::ops::RangeInclusive<usize> = 1..=6;
 
-/// A set, how hard it is to say, and how strongly it speaks against the claim.
+/// A set, how hard it is to describe, and the strength of its evidence against the claim.
 struct Simple {
     event: Event,
     difficulty: usize,
     strength: f64,
 }
 
-/// The set of outputs that is easiest to say among those which speak about as strongly against a claim as any other.
+/// The set of outputs that is easiest to describe among those with about the strongest evidence against a claim.
 ///
 /// Sets are found with one half of the outputs and compared with the other; it takes fresh outputs to test one.
 pub fn simplest(worlds: [&[Output]; 2], aim: Aim, features: Features) -> Option<Event> {
@@ -42,8 +42,8 @@ pub fn simplest(worlds: [&[Output]; 2], aim: Aim, features: Features) -> Option<
     Some(rounded(best.event, worlds, aim))
 }
 
-/// Outcomes that a set may consist of, with how hard it is to say them: single ones, ranges of bins, and those of the
-/// largest ratios.
+/// Outcomes that a set may consist of, with the difficulty of describing them: single ones, ranges of bins, and those
+/// of the largest ratios.
 fn ranges(trial: &Trial) -> Vec<(Vec<usize>, usize)> {
     let bins = trial.witness.bins();
     let outcomes = trial.witness.outcomes();
@@ -89,12 +89,12 @@ fn sets(trial: &Trial, aim: Aim) -> Vec<Simple> {
         })
         .collect();
     order::sort(&mut found, |a, b| b.3.total_cmp(&a.3));
-    // The strongest ones, and the strongest of those that are easy to say.
+    // The strongest ones, and the strongest of those that are easy to describe.
     let (easy, hard): (Vec<_>, Vec<_>) = found.into_iter().partition(|set| set.1 <= 1);
     let view = trial.witness.difficulty();
     let second = |(mut outcomes, difficulty, reverse, _): (Vec<usize>, usize, bool, f64)| {
         let strength = strength(&trial.shown, &outcomes, reverse);
-        // What was never seen says nothing.
+        // What was never seen carries no information.
         outcomes.retain(|&outcome| [&trial.made, &trial.shown].iter().any(|c| c[0][outcome] + c[1][outcome] > 0));
         let event = Event::new(trial.witness.clone(), outcomes, reverse);
         Simple { event, difficulty: view + difficulty, strength }

@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The longest answer that is read, in bytes: more is a flood.
 pub const LONGEST_ANSWER: u64 = 1 << 26;
 
-/// The outputs of a request, or why the program takes no such dataset.
+/// The outputs of a request, or why the program rejects such a dataset.
 pub type Ran = std::result::Result<Vec<Output>, String>;
 
-/// A program whose outputs are random: one output depends on the dataset and on nothing that ran before.
+/// A program whose outputs are random: an output depends only on the dataset, not on earlier runs.
 ///
 /// ```
 /// # use leakbound::black_box::{BlackBox, Dataset, FunctionBlackBox, Output};
@@ -39,11 +39,11 @@ pub trait BlackBox: Sync {
         None
     }
 
-    /// As many outputs as `runs` says. A program that takes a seed gives the same outputs again for the same one.
+    /// Exactly `runs` outputs. A program that takes a seed repeats its outputs for the same seed.
     fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran>;
 }
 
-/// A function from dataset, runs and seed to outputs, or to the reason why it does not take the dataset.
+/// A function from dataset, runs and seed to outputs, or to the reason for rejecting the dataset.
 pub struct FunctionBlackBox<F> {
     name: String,
     function: F,
@@ -74,8 +74,8 @@ impl<F: Fn(&Dataset, usize, u64) -> Ran + Sync> BlackBox for FunctionBlackBox<F>
     }
 }
 
-/// A program that is started once and speaks JSON lines: `{"id":7,"dataset":[...],"runs":1000,"seed":123}` is answered
-/// by `{"id":7,"outputs":[...]}` or by `{"id":7,"error":"..."}`.
+/// A program that is started once and exchanges JSON lines: `{"id":7,"dataset":[...],"runs":1000,"seed":123}` is
+/// answered by `{"id":7,"outputs":[...]}` or by `{"id":7,"error":"..."}`.
 #[derive(Debug)]
 pub struct LineBlackBox {
     program: LineProgram,
@@ -83,7 +83,7 @@ pub struct LineBlackBox {
 }
 
 impl LineBlackBox {
-    /// Splits the command as [`LineProgram`] does, and starts the program. Answers may be longer than the limits say.
+    /// Splits the command as [`LineProgram`] does, and starts the program. Answers may be longer than the limits state.
     ///
     /// # Errors
     /// As [`LineProgram::new`].
@@ -143,7 +143,7 @@ fn read(line: &str, id: u64, runs: usize) -> std::result::Result<Ran, Fault> {
     }
 }
 
-/// The outputs, if there are as many as requested.
+/// The outputs, if their number is the requested one.
 fn complete(outputs: Vec<Output>, runs: usize) -> std::result::Result<Vec<Output>, Fault> {
     if outputs.len() == runs {
         return Ok(outputs);
@@ -152,11 +152,11 @@ fn complete(outputs: Vec<Output>, runs: usize) -> std::result::Result<Vec<Output
     Err(Fault { kind: FaultKind::Malformed, message })
 }
 
-/// A program whose outputs are described by another one, which gets `{"id":7,"outputs":[...]}` and answers with as many
-/// descriptions, of the same form.
+/// A program whose outputs are described by another one, which gets `{"id":7,"outputs":[...]}` and answers in the same
+/// form with one description per output.
 ///
-/// What is true of the descriptions is true of the outputs (data processing), whatever the description is, as long as it
-/// depends on one output alone.
+/// Whatever holds for the descriptions holds for the outputs (data processing), whatever the description is, as long as
+/// it depends on one output alone.
 pub struct DescribedBlackBox {
     inner: Box<dyn BlackBox>,
     features: LineProgram,
@@ -210,14 +210,14 @@ impl BlackBox for DescribedBlackBox {
     }
 }
 
-/// What stands in the command of [`ExecBlackBox`] for the file with the dataset, and for the seed.
+/// Placeholders in the command of [`ExecBlackBox`] for the file with the dataset, and for the seed.
 const DATASET: &str = "{dataset}";
 const SEED: &str = "{seed}";
 
 /// A program that is run once for each output: the dataset is in a file, its stdout is the output.
 ///
-/// In the words of the command `{dataset}` is the path of a file with the dataset as JSON, and `{seed}` a number that
-/// is different for each run. The output is an array, an object, a number, a truth value or null in JSON, or else the
+/// In the words of the command, `{dataset}` is the path of a file with the dataset as JSON, and `{seed}` a number that
+/// differs for each run. The output is an array, an object, a number, a truth value or null in JSON, and otherwise the
 /// text or the bytes as they are, without the end of the last line. Programs run side by side.
 #[derive(Debug)]
 pub struct ExecBlackBox {
@@ -227,7 +227,7 @@ pub struct ExecBlackBox {
 }
 
 impl ExecBlackBox {
-    /// Splits the command; it is not started yet. `time` is what one run may take.
+    /// Splits the command; it is not started yet. `time` is the limit of one run.
     ///
     /// # Errors
     /// [`Error::Rejected`] for an empty command, an open quote, or one without `{dataset}`.

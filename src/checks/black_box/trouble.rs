@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trouble {
-    /// The program does not take it.
+    /// The program rejects the dataset.
     Rejected(String),
     /// The program failed.
     Failed(Fault),

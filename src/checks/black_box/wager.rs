@@ -1,4 +1,4 @@
-//! Evidence against a claim that grows output by output, with bets on sets that are chosen again and again.
+//! Evidence against a claim that grows output by output, with bets on sets that are chosen repeatedly.
 
 use super::aim::Aim;
 use super::witness::by_ratio;
@@ -8,7 +8,7 @@ use crate::special::log_sum_exp;
 
 /// Parts of the estimated best bet, in equal weights: the estimate may be too high.
 const PARTS: [f64; 3] = [1.0, 0.5, 0.2];
-/// No bet may lose more than this share of what there is.
+/// No bet may lose more than this share of the wealth.
 const RISK: f64 = 0.9;
 /// Estimated log ratios are shrunk to this share for bets against a Rényi divergence.
 const TRUST: f64 = 0.7;
@@ -19,16 +19,15 @@ const ROUNDING: f64 = 1e-6;
 
 /// Bets against one claim on the outputs of one pair of datasets.
 ///
-/// Bets are placed on blocks of pairs (x, y) of an output of each world. What is bet on in a block, and how much, may
-/// depend on everything before the block, the witness included; the claim then says that no factor 1 + λ Z has a mean
-/// above 1:
+/// Bets are placed on blocks of pairs (x, y) of an output of each world. The bet of a block, and its size, may depend
+/// on everything before the block, the witness included; under the claim no factor 1 + λ Z has a mean above 1:
 ///
 /// - (ε, δ): Z = 1{x ∈ O} - e^ε 1{y ∈ O} - δ;
-/// - μ: the same with δ = δ_μ(ε), at an ε that may change from block to block;
+/// - μ: likewise with δ = δ_μ(ε), at an ε that may change from block to block;
 /// - D_α ≤ d: Z = α (r(x)^{α-1} - 1) - (α-1) (r(y)^α - 1) - (e^{(α-1)d} - 1), a tangent of the divergence for any r > 0.
 ///
-/// So the wealth is a non-negative supermartingale with start 1, and so are averages over the two directions and over
-/// parts of the bet. By Ville's inequality it ever reaches 1/γ with probability at most γ.
+/// So the wealth is a non-negative supermartingale that starts at 1, and so are averages over the two directions and
+/// over parts of the bet. By Ville's inequality it ever reaches 1/γ with probability at most γ.
 ///
 /// # References
 /// Ville (1939); Shafer (2021), "Testing by betting"; Waudby-Smith and Ramdas (2024).
@@ -39,7 +38,7 @@ pub(super) struct Wager {
     logs: [[f64; PARTS.len()]; 2],
 }
 
-/// What an outcome wins under the first and loses under the second world, and what every pair costs.
+/// The gain of an outcome under the first world, its loss under the second, and the cost of every pair.
 struct Payoff {
     gain: Vec<f64>,
     cost: Vec<f64>,
@@ -80,7 +79,7 @@ impl Wager {
     }
 }
 
-/// The bet that promises the fastest growth.
+/// The bet with the largest expected growth.
 fn best_bet(aim: Aim, counts: &[Vec<u64>; 2]) -> Option<Bet> {
     let totals = [0, 1].map(|world| counts[world].iter().sum::<u64>() as f64);
     if totals.contains(&0.0) {
@@ -150,7 +149,7 @@ fn sets(counts: &[Vec<u64>; 2], epsilon: f64, delta: f64) -> Vec<Payoff> {
     found
 }
 
-/// Tangents at estimated ratios, the largest of which are cut.
+/// Tangents at estimated ratios; the largest ratios are cut.
 fn tangents(counts: &[Vec<u64>; 2], order: f64, divergence: f64) -> Vec<Payoff> {
     let totals = [0, 1].map(|world| counts[world].iter().sum::<u64>() as f64 + 1.0);
     let log_ratio = |outcome: usize| {
@@ -190,7 +189,7 @@ mod tests {
         ]
     }
 
-    /// Blocks of answers of randomized response, each after all before it.
+    /// Blocks of answers of randomized response, one after another.
     fn wealth(aim: Aim, blocks: usize, stream: &mut ChaCha8Rng) -> f64 {
         let mut wager = Wager::new(aim);
         let mut before = [vec![0u64; 2], vec![0u64; 2]];

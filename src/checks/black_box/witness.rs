@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
-/// Values that are outcomes of their own; all others together are one.
+/// Values that are separate outcomes; all others together are one.
 const MOST_VALUES: usize = 200;
 /// Bins of a number, with the outputs from which on they are tried, and those from which on they are too few.
 const BINS: [(usize, usize, usize); 3] = [(COARSE, 0, 500), (20, 160, usize::MAX), (60, 1000, usize::MAX)];
@@ -24,13 +24,13 @@ const TRIED: usize = 4;
 const LINEAR: usize = 256;
 /// Features that boosted trees may use.
 const BOOSTED: usize = 12;
-/// A witness that is less simple must show so much more.
+/// A witness that is less simple must show more by this factor.
 const PLAINER: f64 = 1.1;
 const PLAINER_THAN_TREES: f64 = 1.25;
-/// ln of the Bayes factor from which on a claim is in doubt: less than three times is not worth mentioning (Kass and
-/// Raftery 1995, Section 3.2), and happens to a right mechanism under some witness that shows nothing.
+/// ln of the Bayes factor from which on a claim is in doubt: a factor below three is not worth mentioning (Kass and
+/// Raftery 1995, Section 3.2), and happens to a correct mechanism under some witness that shows nothing.
 const IN_DOUBT: f64 = 1.1;
-/// The same from which on a claim is violated beyond doubt: ten thousand times.
+/// The same from which on a claim is violated beyond doubt: a factor of ten thousand.
 const BEYOND_DOUBT: f64 = 9.2;
 /// The probability of a set that is rare.
 const RARELY: f64 = 0.1;
@@ -40,7 +40,7 @@ const HIDDEN: f64 = 1.732;
 /// The difficulty of scores that are learned.
 const HARD: usize = 8;
 const HARDER: usize = 12;
-/// The outcomes of a number beside its bins: it is missing (or NaN), or infinite.
+/// The outcomes of a number besides its bins: it is missing (or NaN), or infinite.
 const MISSING: usize = 0;
 const LOWEST: usize = 1;
 const HIGHEST: usize = 2;
@@ -48,8 +48,8 @@ const SPECIAL: usize = 3;
 
 /// A function from outputs to outcomes.
 ///
-/// Whatever it is, bounds for the outcomes hold for the outputs (data processing), as long as it was chosen before the
-/// outputs that are counted were looked at.
+/// Whatever the function is, bounds for the outcomes hold for the outputs (data processing), as long as it was chosen
+/// before looking at the outputs that are counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Witness {
     view: View,
@@ -76,35 +76,35 @@ enum Cells {
     Bins(OutputBins),
 }
 
-/// How much speaks against a claim.
+/// The evidence against a claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Doubt {
-    /// ln of the Bayes factor against it, `-inf` where nothing speaks against it.
+    /// ln of the Bayes factor against it, `-inf` without evidence.
     pub log_factor: f64,
-    /// The fewest runs of each world that refute it by the set that says most, if frequencies are probabilities; infinite
-    /// where no number does.
+    /// The fewest runs of each world that refute it by the most informative set, if frequencies are probabilities;
+    /// infinite if no number does.
     pub soonest: f64,
 }
 
-/// A witness, and what it shows.
+/// A witness, and the evidence that it shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     /// The witness.
     pub witness: Witness,
     /// The largest share of a claim that it makes plausible.
     pub score: f64,
-    /// What speaks most against a claim, under any witness.
+    /// The strongest evidence against a claim, under any witness.
     pub doubt: Doubt,
     /// Counts of outputs: a guide for bounds. A linear score was not made from them.
     pub pilot: [Vec<u64>; 2],
 }
 
 impl Witness {
-    /// The witness under which these outputs make the claims most doubtful, and what it shows. None without outputs.
+    /// The witness under which these outputs make the claims most doubtful, with its evidence. None without outputs.
     ///
     /// Half of the outputs make candidates, the other half compares them: the most frequent values, each feature in
-    /// bins, a linear score of all of them, boosted trees. Where a claim is in doubt, the candidate with the
-    /// largest Bayes factor against it wins.
+    /// bins, a linear score of all of them, boosted trees. If a claim is in doubt, the candidate with the largest Bayes
+    /// factor against it wins.
     #[must_use]
     pub fn choose(worlds: [&[Output]; 2], goal: Goal<'_>) -> Option<Chosen> {
         let mut all = trials(worlds, goal);
@@ -149,7 +149,7 @@ impl Witness {
         Some(Self { view, cells })
     }
 
-    /// How many outcomes there are.
+    /// The number of outcomes.
     #[must_use]
     pub fn outcomes(&self) -> usize {
         match &self.cells {
@@ -195,7 +195,7 @@ impl Witness {
         }
     }
 
-    /// Whether it looks, most of all, at how numbers are written in binary: at a leak of floating-point arithmetic.
+    /// Whether it looks mainly at how numbers are written in binary: at a leak of floating-point arithmetic.
     #[must_use]
     pub fn is_of_bits(&self) -> bool {
         match &self.view {
@@ -206,7 +206,7 @@ impl Witness {
         }
     }
 
-    /// How hard it is to say what is looked at.
+    /// How hard it is to describe what is looked at.
     pub(super) fn difficulty(&self) -> usize {
         match &self.view {
             View::Whole => 0,
@@ -216,15 +216,14 @@ impl Witness {
         }
     }
 
-    /// Bins in which neighboring ones of these are one, and the outcome that they are; none where these are no
-    /// neighboring bins.
+    /// Merges neighboring bins into one, and returns it with its outcome; none if the bins are not neighbors.
     pub(super) fn joined(&self, first: usize, last: usize) -> Option<(Self, usize)> {
         let Cells::Bins(bins) = &self.cells else { return None };
         let (bins, bin) = bins.joined(first.checked_sub(SPECIAL)?, last.checked_sub(SPECIAL)?)?;
         Some((Self { view: self.view.clone(), cells: Cells::Bins(bins) }, SPECIAL + bin))
     }
 
-    /// The same with rounded ends of bins.
+    /// The same witness with rounded ends of bins.
     pub(super) fn rounded(&self, digits: usize) -> Option<Self> {
         let Cells::Bins(bins) = &self.cells else { return None };
         Some(Self { view: self.view.clone(), cells: Cells::Bins(bins.rounded(digits)?) })
@@ -289,15 +288,15 @@ impl Witness {
     }
 }
 
-/// A witness with the counts of both halves of the outputs: those that made it, and those that show what it is worth.
+/// A witness with the counts of both halves of the outputs: those that made it, and those that measure its worth.
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) witness: Witness,
     pub(super) made: [Vec<u64>; 2],
     pub(super) shown: [Vec<u64>; 2],
     score: f64,
-    /// As `score`, but of the best sets of those that made it alone. The largest of many sets is large by luck: more so
-    /// where outcomes are many and rare, as values of fine-grained numbers are.
+    /// As `score`, but of the best sets of those that made it alone. The largest of many sets is large by luck, more so
+    /// if outcomes are many and rare, like the values of fine-grained numbers.
     worth: f64,
 }
 
@@ -307,14 +306,14 @@ impl Trial {
         if self.witness.view.is_trained() {
             return self.shown.clone();
         }
-        // Values and quantiles of both worlds together say little of their difference.
+        // Values and quantiles of both worlds together show little of their difference.
         [0, 1].map(|world| self.made[world].iter().zip(&self.shown[world]).map(|(a, b)| a + b).collect())
     }
 
     /// The mean Bayes factor of all plain sets: against a claim that one of them violates, each as likely as any other.
     /// The largest of many factors would be large by luck.
     fn doubt(&self, aims: &[Aim]) -> Doubt {
-        // What is rare is told apart from luck by the frequent outcomes, where these do not speak against the claim.
+        // The frequent outcomes tell rare violations from luck, if they are not themselves evidence against the claim.
         let most = if self.score > 1.0 { 1.0 } else { RARELY };
         let mut sets = PlainSet::of_counts(&self.pilot());
         sets.retain(|set| set.inside[0] <= most * set.outputs[0]);
@@ -366,7 +365,7 @@ impl PlainSet {
         ones.chain(sides).flat_map(both).collect()
     }
 
-    /// ln of the Bayes factor against a claim; none where the set does not speak against it.
+    /// ln of the Bayes factor against a claim; none if the set is not evidence against it.
     pub(super) fn doubt(&self, aim: Aim) -> Option<f64> {
         aim.log_bayes_factor(self.inside, self.outputs)
     }
@@ -497,7 +496,7 @@ fn shares(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2], aims: &[Aim]) -> [f64; 
     largest
 }
 
-/// The fewest runs of each world that refute a claim, for all that these counts can tell; infinite where no number does.
+/// The fewest runs of each world that refute a claim, as far as these counts can tell; infinite if no number does.
 pub(super) fn soonest_at_best(counts: &[Vec<u64>; 2], aims: &[Aim]) -> f64 {
     let sets = suggested(counts, counts);
     let cases = sets.iter().flat_map(|set| aims.iter().map(move |aim| (aim, *set)));
@@ -613,7 +612,7 @@ mod tests {
             let [a, b] = worlds(make);
             let chosen = choose([&a, &b]).unwrap();
             let shown = chosen.witness.to_string();
-            // A linear score may do a little better than what it looks at most.
+            // A linear score may do slightly better than the feature it weighs most.
             let same = shown.contains(name) || name == "output = \"nan\"" || name == "output" && shown == "the output";
             assert!(same && chosen.score > 0.5, "{name}: {shown} {}", chosen.score);
             assert!(chosen.pilot.iter().flatten().sum::<u64>() >= 600);

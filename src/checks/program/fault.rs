@@ -25,11 +25,11 @@ pub enum FaultKind {
     TimeOut,
     /// The answer is NaN.
     NotANumber,
-    /// The answer is no answer.
+    /// The answer has the wrong form.
     Malformed,
     /// The line of the answer is too long.
     TooLong,
-    /// A line came that no request called for.
+    /// A line came without a request.
     Unasked,
 }
 

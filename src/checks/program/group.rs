@@ -1,4 +1,4 @@
-//! A program and what it starts, ended together.
+//! A program and its child processes, ended together.
 
 use super::watchdog::Watchdog;
 use std::io;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A program in a process group of its own. When it is dropped, every process of the group is killed, and the program
-/// is waited for.
+/// A program in a separate process group. When it is dropped, every process of the group is killed, and the program is
+/// waited for.
 ///
-/// What a program starts belongs to its group, through shells and pipelines, unless it leaves it: a process that makes
-/// a session of its own (`setsid`, daemons) is no longer known to anyone and lives on. If this process itself is killed
-/// with `SIGKILL`, the [`Watchdog`] ends the group. Where there are no process groups (Windows) the program alone is
-/// killed, and if this process is killed it sees the end of its stdin and nothing else.
+/// Processes that a program starts belong to its group, through shells and pipelines, unless they leave it: a process
+/// that creates a new session (`setsid`, daemons) is lost track of and lives on. If this process itself is killed with
+/// `SIGKILL`, the [`Watchdog`] ends the group. Without process groups (Windows) only the program itself is killed, and
+/// if this process is killed, the program only sees the end of its stdin.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     pub(crate) child: Child,
@@ -35,7 +35,7 @@ impl ProcessGroup {
         Ok(Self { child, reaped: false, watchdog: Arc::clone(watchdog) })
     }
 
-    /// Waits so long for the program to end by itself; then its group is ended too. None if it has not ended.
+    /// Waits this long for the program to end on its own, then also ends its group. None if it has not ended.
     pub(crate) fn ended_within(&mut self, time: Duration) -> Option<ExitStatus> {
         let start = Instant::now();
         while !self.has_ended() {
@@ -70,7 +70,7 @@ impl ProcessGroup {
                 rustix::process::Pid::from_child(&self.child),
                 rustix::process::Signal::KILL,
             );
-            // If it is no leader of a group yet.
+            // If it is not yet the leader of a group.
             let _ = self.child.kill();
             self.watchdog.note(&self.child);
         }

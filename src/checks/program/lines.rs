@@ -18,7 +18,7 @@ const KEPT_LINES: usize = 5;
 const KEPT_BYTES: u64 = 4_096;
 /// How long the end of a process that closed its stdout, or its last lines, may take.
 const GRACE: Duration = Duration::from_millis(200);
-/// How long the wish to stop may go unnoticed.
+/// How long a request to stop may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What is waited for, and what is read.
@@ -44,7 +44,7 @@ impl Default for Limits {
 pub enum Exchange<T> {
     /// With an answer that could be read.
     Answered(T),
-    /// Not at all, which is no fault of the program: it was time to stop, or the machine could not start it.
+    /// Not at all, through no fault of the program: it was time to stop, or the machine could not start it.
     Unanswered(String),
     /// It failed to answer.
     Failed(Fault),
@@ -52,15 +52,14 @@ pub enum Exchange<T> {
 
 /// A program that is started once, kept alive, and sent one request after the other.
 ///
-/// Whatever it does is an answer: a crash, silence, a line that cannot be read or that no request called for are
-/// [`Fault`]s. After a fault the process is killed and waited for, and the next request starts another one, unless none
-/// ever answered or two in a row gave no first answer in time: then it is [given up](Self::given_up). With the process
-/// ends what it started, as far as that stayed in its process group: a daemon, which makes a session of its own, lives
-/// on.
+/// Whatever it does is an answer: a crash, silence, an unreadable line and an unrequested line are [`Fault`]s. After a
+/// fault the process is killed and waited for, and the next request starts a new one, unless none ever answered or two
+/// in a row gave no first answer in time: then it is [given up](Self::given_up). The child processes end with it if
+/// they stayed in its process group; a daemon, which creates a new session, lives on.
 ///
 /// The command is split into words as a POSIX shell splits them, quotes included, and the first word is run; no shell
-/// takes part. Variables, globs, pipes and `;` therefore mean themselves, nothing in a command can run another one, and
-/// what is killed is the program and not a shell that started it. `sh -c '...'` is a command as any other.
+/// takes part. Variables, globs, pipes and `;` are therefore taken literally, nothing in a command can run another one,
+/// and the program itself is killed rather than a shell that started it. `sh -c '...'` is a command like any other.
 #[derive(Debug)]
 pub struct LineProgram {
     words: Vec<String>,
@@ -72,9 +71,9 @@ pub struct LineProgram {
 #[derive(Debug)]
 struct State {
     process: Option<Process>,
-    /// Starts without a first answer in time, from now on, until no other is made.
+    /// Starts that may still fail to give a first answer in time before the program is given up.
     starts: u32,
-    /// Why no other is made.
+    /// Why no further start is made.
     given_up: Option<Fault>,
 }
 
@@ -91,7 +90,7 @@ impl LineProgram {
         Ok(Self { words, limits, state, watchdog })
     }
 
-    /// Why the program is not started any more: what every further exchange answers.
+    /// Why the program is not started any more: the answer to every further exchange.
     #[must_use]
     pub fn given_up(&self) -> Option<Fault> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).given_up.clone()
@@ -118,7 +117,7 @@ impl LineProgram {
             Some(process) => process,
             None => match Process::start(&self.words, self.limits.longest_line, &self.watchdog) {
                 Ok(process) => process,
-                // The fault of the machine is none of the program.
+                // A fault of the machine is not a fault of the program.
                 Err(error) if is_short_of_means(&error) => return Exchange::Unanswered(one_line(&error.to_string())),
                 Err(error) => {
                     return Exchange::Failed(Fault { kind: FaultKind::Crash, message: one_line(&error.to_string()) });
@@ -196,7 +195,7 @@ impl Process {
             spawn(Box::new(move || {
                 let mut reader = BufReader::new(stdout);
                 while let Some(line) = read_line(&mut reader, longest_line) {
-                    // What is there already beside the line of an answer was written before the next request.
+                    // Anything already there besides the line of an answer was written before the next request.
                     let beside = String::from_utf8_lossy(reader.buffer()).into_owned();
                     let line = if beside.is_empty() { line } else { line.and(Err(unasked(beside.trim_end()))) };
                     let stop = line.is_err();
@@ -214,7 +213,7 @@ impl Process {
         Ok(Self { program, requests: Some(requests), lines, last_words, answers: 0 })
     }
 
-    /// Sends a request and waits for a line; none where it is time to stop before it came.
+    /// Sends a request and waits for a line; none if it is time to stop before it comes.
     fn exchange(
         &mut self,
         request: &str,
@@ -345,7 +344,7 @@ mod tests {
         assert!(!running());
     }
 
-    /// One start without an answer is enough where none was ever given; a program that answered has two.
+    /// One start without an answer is enough if none was ever given; a program that answered has two.
     #[cfg(unix)]
     #[test]
     fn a_program_that_never_answers_is_given_up() {

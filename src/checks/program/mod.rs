@@ -1,4 +1,4 @@
-//! Programs of the user: started, sent requests, waited for within limits, and ended with all that they started.
+//! Programs of the user: started, sent requests, waited for within limits, and ended with all their child processes.
 //!
 //! What a program does wrong is a [`Fault`], never an error of this library: it is a finding about the program.
 

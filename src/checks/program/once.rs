@@ -13,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the wish to stop may go unnoticed.
+/// How long a request to stop may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// How long the end of a program that closed its stdout may take.
 const GRACE: Duration = Duration::from_secs(2);
@@ -50,7 +50,7 @@ pub(crate) fn run_once(
         let read = move || {
             let mut bytes = Vec::new();
             if let Some(pipe) = pipe {
-                // What is read of a broken pipe is what there is; the rest is read too, so that nobody waits for it.
+                // A broken pipe gives what it holds; the rest is also read, so that nobody waits for it.
                 let mut pipe = pipe.take(most);
                 let _ = pipe.read_to_end(&mut bytes);
                 if index == 1 {

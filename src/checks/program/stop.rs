@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// A progress callback, called from any thread with the units of work (cases, outputs) done since its last call, and
-/// with 0 while an answer or a long piece of work is waited for. [`ControlFlow::Break`] ends the work, and must then be returned
-/// again.
+/// with 0 while an answer or a long piece of work is waited for. [`ControlFlow::Break`] ends the work, and later calls
+/// must return it again.
 pub type Watch<'a> = dyn Fn(u64) -> ControlFlow<()> + Sync + 'a;
 
 /// The progress callback of a program that waits for the result.

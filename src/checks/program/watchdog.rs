@@ -1,4 +1,4 @@
-//! What ends programs when this process can no longer do so.
+//! Ends programs when this process can no longer do so.
 
 use std::io::Write;
 use std::process::Child;
@@ -6,8 +6,8 @@ use std::process::Child;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the shell runs. It reads the number of a process group when the group begins and once more when it has ended. The end of what it
-/// reads is the end of the process that writes: then it ends the groups that are left, and itself.
+/// The script of the shell. It reads the number of a process group when the group begins and again when it has ended.
+/// The end of what it reads is the end of the process that writes: then it ends the groups that are left, and itself.
 #[cfg(unix)]
 const SCRIPT: &str = r#"left=" "
 while read -r id; do
@@ -20,8 +20,8 @@ for id in $left; do kill -s KILL -- "-$id"; done"#;
 
 /// A shell that ends process groups after this process was killed, in whatever way.
 ///
-/// A signal for the death of a parent would be bound to the thread that starts a program, reach nothing that the program
-/// starts, and is known to Linux only. Where there is no shell, programs are ended by this process alone.
+/// A signal for the death of a parent would be bound to the thread that starts a program, would not reach its child
+/// processes, and exists only on Linux. Without a shell, programs are ended by this process alone.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     shell: Option<Mutex<Child>>,

@@ -1,4 +1,4 @@
-//! What a self-check draws from, and what it finds.
+//! The distributions that a self-check draws from, and its findings.
 
 use crate::bound::{Direction, Validity};
 use crate::counts::PairedCounts;
@@ -53,7 +53,7 @@ impl CheckCase {
 pub struct CheckSizes {
     /// Outputs that are bounded: of the dataset, of its neighbor.
     pub counts: [u64; 2],
-    /// Outputs of a pilot recording beside them, if the audit has one.
+    /// Outputs of a separate pilot recording, if the audit has one.
     pub pilot: Option<[u64; 2]>,
 }
 
@@ -66,7 +66,7 @@ pub struct CheckRuns {
     pub seed: u64,
 }
 
-/// What a bound is a bound of.
+/// The quantity that a bound is for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckedQuantity {
@@ -92,7 +92,7 @@ pub struct BoundTightness {
 }
 
 impl BoundTightness {
-    /// Mean of the bound as a share of the truth; None where the truth is 0 or infinite.
+    /// Mean of the bound as a share of the truth; None if the truth is 0 or infinite.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         (self.truth > 0.0 && self.truth < f64::INFINITY).then(|| self.mean_bound / self.truth)
@@ -106,9 +106,9 @@ impl BoundTightness {
 pub enum CheckVerdict {
     /// Not above the failure probability by more than three standard errors.
     Kept,
-    /// Above it, by a method that guarantees it for every sample size.
+    /// Above it, for a method that guarantees it for every sample size.
     Broken,
-    /// Above it, by a method that guarantees nothing for so many samples.
+    /// Above it, for a method that guarantees nothing at this sample size.
     AboveNominal,
 }
 
@@ -121,7 +121,7 @@ pub struct MethodCheck {
     pub case: CheckCase,
     /// The method.
     pub method: &'static str,
-    /// What it guarantees.
+    /// What the method guarantees.
     pub validity: Validity,
     /// The probability with which any of its bounds may be wrong.
     pub failure_probability: f64,
@@ -137,9 +137,9 @@ pub struct MethodCheck {
 
 impl MethodCheck {
     /// All bounds with a finite-sample guarantee together, of several methods and queries in the same audits: how often
-    /// any of them was above the truth, where all of them share one failure probability.
+    /// any of them was above the truth, if all of them share one failure probability.
     ///
-    /// None without such a bound. The audits of different queries must draw from streams of their own.
+    /// None without such a bound. The audits of different queries must draw from separate streams.
     #[must_use]
     pub fn together(checks: &[Self], failure: FailureProbability) -> Option<Self> {
         let guaranteed = || checks.iter().filter(|check| check.validity == Validity::FiniteSample);
@@ -157,8 +157,8 @@ impl MethodCheck {
         })
     }
 
-    /// The largest share of wrong audits that is accepted: the failure probability f and three standard errors
-    /// √(f (1-f)/R) of R audits. A method that is wrong with probability f exactly is above it with probability 0.0013.
+    /// The largest share of wrong audits that is accepted: the failure probability f and three standard errors √(f
+    /// (1-f)/R) of R audits. A method that is wrong with probability exactly f exceeds it with probability 0.0013.
     #[must_use]
     pub fn accepted_share(&self) -> f64 {
         let f = self.failure_probability;
@@ -171,7 +171,7 @@ impl MethodCheck {
         self.wrong as f64 / self.repetitions as f64
     }
 
-    /// Whether the method kept its word.
+    /// Whether the method met its guarantee.
     #[must_use]
     pub fn verdict(&self) -> CheckVerdict {
         match self.validity {

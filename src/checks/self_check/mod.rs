@@ -1,4 +1,4 @@
-//! Do the bounds keep their word on data of the user's own sizes? Simulated audits of distributions that are known.
+//! Do the bounds hold on data of the user's sizes? Simulated audits of known distributions.
 
 mod check;
 mod scores;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simulate::{Simulation, sample_distributions};
 
-/// Audits that are kept in memory at once; results are added up in the order of the audits, whatever the threads.
+/// Audits that are kept in memory together; results are added up in the order of the audits, whatever the threads.
 const BATCH: u64 = 512;
 /// A bound within this share of the truth is not above it: both are rounded.
 const ROUNDING: f64 = 1e-12;
@@ -23,12 +23,12 @@ const ROUNDING: f64 = 1e-12;
 /// truth.
 ///
 /// The distributions of both worlds come from `counts` ([`CheckCase`]); each audit is given fresh counts of `sizes`
-/// drawn from them, and a pilot if there is one, and returns its bounds. A method is identified by its name and its validity.
-/// The audit must not depend on anything else that is random, so that the result is the same for any number of threads.
-/// `done` is called after each audit, and an error of it ends the work.
+/// drawn from them, and a pilot if there is one, and returns its bounds. A method is identified by its name and its
+/// validity. The audit must not depend on anything else that is random, so that the result is the same for any number
+/// of threads. `done` is called after each audit; its error ends the work.
 ///
 /// # Errors
-/// [`Error::Domain`] for no audit or no output; whatever the audit returns.
+/// [`Error::Domain`] without audits or outputs; whatever the audit returns.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub fn self_check(
     Ok(tally.checks)
 }
 
-/// Counts of both worlds, each of its own size.
+/// Counts of both worlds, with separate sizes.
 fn draw(counts: &PairedCounts, pair: &OutputPair, sizes: [u64; 2], seed: u64, query: u64) -> Result<PairedCounts> {
     let world = |samples: u64| {
         sample_distributions(pair.dataset(), pair.neighbor(), Simulation::new(samples)?.seed(seed).query(query))
@@ -211,7 +211,7 @@ mod tests {
     const SIZES: CheckSizes = CheckSizes { counts: [100_000, 50_000], pilot: Some([10, 20]) };
     const RUNS: CheckRuns = CheckRuns { repetitions: 1_500, seed: 5 };
 
-    /// About 12 of 100 residues lie; 5 % and three standard errors of 1,500 audits are 6.7 %.
+    /// About 12 of 100 residues lie; 5% and three standard errors of 1,500 audits are 6.7%.
     #[test]
     fn a_liar_is_told_from_a_heuristic_and_from_an_honest_method() {
         for case in CheckCase::ALL {
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// An audit is wrong where any of its finite-sample bounds is, however many of them are.
+    /// An audit is wrong if any of its finite-sample bounds is, however many of them are.
     #[test]
     fn bounds_together_are_wrong_where_any_of_them_is() {
         let check = |validity, wrong_in: &[u64]| MethodCheck {

@@ -1,4 +1,4 @@
-//! Audits of simulated scores of canaries, of the user's numbers of canaries.
+//! Audits of simulated scores, with the user's numbers of canaries.
 
 use super::check::{BoundTightness, CheckCase, CheckRuns, CheckedQuantity, MethodCheck};
 use crate::audit::{
@@ -38,11 +38,11 @@ const GUESSES: [(&str, GuessSelection); 4] = [
 ///
 /// Scores of others are N(0, 1); those of members are N(0, 1) as well in the null case, where every positive bound is
 /// wrong, and N(1, 1) in the known case, where μ = 1 and ε = [`gdp_epsilon`]. There are `sizes` members and others for
-/// selections of a threshold; for one run as many canaries in all have fair coins of their own. The same for any number
-/// of threads. `done` is called after each audit, and an error of it ends the work.
+/// selections of a threshold; for one run the same total of canaries have separate fair coins. Results are the same for
+/// any number of threads. `done` is called after each audit; its error ends the work.
 ///
 /// # Errors
-/// [`Error::Domain`] for no audit; as [`audit_scores`] and [`audit_one_run`].
+/// [`Error::Domain`] without audits; as [`audit_scores`] and [`audit_one_run`].
 ///
 /// # Example
 /// ```
@@ -125,7 +125,7 @@ fn audit(
     Ok(found)
 }
 
-/// Canaries with fair coins; where all coins agree one is turned, so that there are both kinds.
+/// Canaries with fair coins; if all coins agree, one is turned, so that there are both kinds.
 fn coins(canaries: usize, mu: f64, stream: &mut ChaCha8Rng) -> Result<CanaryScores> {
     let members = (0..canaries).filter(|_| stream.random::<bool>()).count().clamp(1, canaries - 1);
     let mut draws: Vec<f64> = StandardNormal.sample_iter(&mut *stream).take(canaries).collect();

@@ -43,7 +43,7 @@ pub trait Accountant: Sync {
     /// Its answer.
     fn answer(&self, request: &Request) -> AccountantAnswer;
 
-    /// Its answer, for which nobody waits once it is time to stop; what it declines then counts for nothing. One that
+    /// Its answer; once it is time to stop, nobody waits for it, and a refusal then does not count. An accountant that
     /// computes its answers in this process gives them a moment later.
     fn answer_before(&self, request: &Request, _stop: &Stop<'_>) -> AccountantAnswer {
         self.answer(request)
@@ -54,18 +54,18 @@ pub trait Accountant: Sync {
         RELEASES.to_vec()
     }
 
-    /// What its claims depend on, which decides what theorems hold of them.
+    /// What its claims depend on, which decides which theorems apply to them.
     fn scope(&self) -> ClaimScope {
         ClaimScope::DataDependent
     }
 
-    /// The relative precision of its claims, in [0, 1): a search leaves a gap above the supremum, and by so much may
-    /// the claims lack structure. It changes nothing for validity.
+    /// The relative precision of its claims, in [0, 1): a search leaves a gap above the supremum, and the claims may
+    /// lack structure by this much. Validity is tested without it.
     fn precision(&self) -> f64 {
         1e-9
     }
 
-    /// Whether it must be asked one question after the other.
+    /// Whether it must be asked one question at a time.
     fn sequential(&self) -> bool {
         false
     }
@@ -78,11 +78,11 @@ pub trait Accountant: Sync {
 pub enum ClaimScope {
     /// On the mechanism alone: they hold for every pair of neighbors, in both directions.
     DataIndependent,
-    /// On the votes too: they hold for the distribution under these votes and that under every neighbor, in both
+    /// Also on the votes: they hold for the distribution under these votes and that under every neighbor, in both
     /// directions.
     DataDependent,
-    /// On the votes too, and they bound the distribution under these votes against that under every neighbor, never the
-    /// reverse: no bound of the mechanism, and their ε is not an ε of differential privacy.
+    /// Also on the votes, and they bound the distribution under these votes against that under every neighbor, never
+    /// the reverse: they do not bound the mechanism, and their ε is not an ε of differential privacy.
     DataDependentForward,
 }
 
@@ -104,7 +104,7 @@ impl ClaimScope {
 /// What an accountant answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccountantAnswer {
-    /// A claim: infinite where it promises nothing, never NaN.
+    /// A claim: infinite if it guarantees nothing, never NaN.
     Value(f64),
     /// It does not answer such requests, with its reason.
     Declined(String),
@@ -113,7 +113,7 @@ pub enum AccountantAnswer {
 }
 
 impl AccountantAnswer {
-    /// The claim, where it is a number.
+    /// The claim, if it is a number.
     ///
     /// # Errors
     /// NaN as a [`Fault`], and the other answers as themselves.

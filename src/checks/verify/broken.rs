@@ -1,7 +1,7 @@
 //! Accountants that are wrong on purpose: a verifier that lets them pass is worth nothing.
 //!
-//! They are mistakes that were made, or are easily made. Two of them turn out right as far as they go, and are kept for
-//! that: it takes a proof to see it, and a verifier that refuted them would be wrong.
+//! They are mistakes that were made, or are easily made. Two of them turn out to be correct as far as they go, and are
+//! kept for that reason: seeing it takes a proof, and a verifier that refuted them would be wrong.
 //!
 //! *A noise on every count, accounted as one noise on the largest* (`threshold-per-class-as-max`) is conservative. Let
 //! w(u) = Φ⁻¹(P(some u_c + Z_c ≥ 0)). The set {z : some z_c ≥ 0} grows with every coordinate, so ∂w/∂u_c ≥ 0, and a
@@ -48,7 +48,7 @@ pub struct Control {
     pub name: &'static str,
     /// The mistake.
     pub mistake: &'static str,
-    /// Whether some claim is below what is leaked, or no number.
+    /// Whether some claim is below the leakage, or not a number.
     pub invalid: bool,
     build: Build,
 }
@@ -433,7 +433,7 @@ fn runner_up(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order: Order)
     let variance = sigma.get() * sigma.get();
     let b = (mu1 / variance - log_q / (mu1 - 1.0)).exp();
     let value = bound(order.get(), q, b, (mu2 - 1.0) / mu2, mu2 / variance);
-    // The smaller of both, where there are two.
+    // The smaller of the two, if there are two.
     Some(value.max(0.0).min(gnmax_data_independent(order, sigma)))
 }
 
@@ -464,7 +464,7 @@ fn bit_of_the_vote(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -
     Some(bernoulli_renyi((0.5, 0.5), (small / (1.0 + small), 1.0 / (1.0 + small)), order))
 }
 
-/// The probability of the sets that tell two classes apart is (k-1)/k of what it is.
+/// The probability of the sets that tell two classes apart is (k-1)/k of its true value.
 fn with_replacement(mechanism: &dyn Mechanism, histogram: &VoteHistogram, order: Order) -> Option<f64> {
     let LocalRule::SubsetSelection { size } = mechanism.downcast::<LocalProtocol>()?.rule() else { return None };
     let (k, w) = (histogram.classes() as f64, size as f64);

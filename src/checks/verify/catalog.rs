@@ -15,10 +15,10 @@ use crate::mechanism::{MechanismKind, RELEASES};
 /// 21.
 const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-classic", "gnmax-data-independent")];
 
-/// Accountants that are no theorem about a mechanism.
+/// Accountants that are not theorems about a mechanism.
 const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, SensitivityAccountant::NAME];
 
-/// One accountant for each theorem of a mechanism, which need not be in the registry.
+/// One accountant for each theorem of a mechanism; the mechanism need not be in the registry.
 #[must_use]
 pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> {
     let accountant = |&statement: &&'static Statement| -> Box<dyn Accountant> {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::program::never_stop;
 
-    /// What is right is not refuted; where theorems are tight, cases come close.
+    /// Correct accountants are not refuted; if theorems are tight, cases come close.
     #[test]
     fn the_accountants_of_this_crate_are_not_refuted() {
         for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {

@@ -4,7 +4,7 @@ use crate::histogram::VoteHistogram;
 use crate::program::Fault;
 use serde::Serialize;
 
-/// Which of order, δ and ε a property asks about.
+/// The one of order, δ and ε that a property asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
     Order,
@@ -17,7 +17,7 @@ pub(super) enum Asks {
 pub(super) enum Check {
     /// It holds; for validity with the exact value as a share of the claim.
     Holds { share: Option<f64> },
-    /// It says nothing about this case, or the exact distribution could not be computed.
+    /// The property does not cover this case, or the exact distribution could not be computed.
     NotApplicable,
     /// The accountant does not answer it.
     Declined(String),
@@ -35,15 +35,15 @@ pub struct Violation {
     #[serde(serialize_with = "number")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "number_schema"))]
     pub claim: f64,
-    /// What it must not be below; for structure, what it must not be above or differ from.
+    /// The value that the claim must not be below; for structure, the value that it must not exceed or differ from.
     #[serde(serialize_with = "number")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "number_schema"))]
     pub limit: f64,
-    /// How far the limit may be off.
+    /// The possible error of the limit.
     #[serde(serialize_with = "number")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "number_schema"))]
     pub error: f64,
-    /// What claim and limit are, in words.
+    /// Claim and limit in words.
     pub words: String,
     /// The neighbor with the largest exact value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ fn number_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "anyOf": [{ "type": "number" }, { "enum": ["inf", "-inf"] }] })
 }
 
-/// The claim, or what the check ends with.
+/// The claim, or the result that ends the check.
 macro_rules! claim {
     ($accountant:expr, $request:expr) => {
         match $accountant.answer($request).claim() {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// RDP of one output at an order; None for a mechanism it is not made for.
 pub(super) type Rdp = fn(&dyn Mechanism, &VoteHistogram, Order) -> Option<f64>;
-/// RDP of so many outputs, from that of one.
+/// RDP of this many outputs, from that of one.
 pub(super) type Compose = fn(f64, u32) -> f64;
 /// ε at δ of an RDP value at an order.
 pub(super) type ToEpsilon = fn(f64, Order, Delta) -> f64;
@@ -34,7 +34,7 @@ pub(super) static ORDERS: LazyLock<Vec<Order>> =
     LazyLock::new(|| order_grid().into_iter().step_by(4).take_while(|order| order.get() <= 1e3).collect());
 
 impl CurveAccountant {
-    /// The right way to compose and to convert.
+    /// The correct way to compose and to convert.
     pub(super) const fn new(
         name: &'static str,
         mechanisms: &'static [&'static MechanismKind],

@@ -13,10 +13,10 @@ use crate::order;
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 
-/// From so many neighbors on only those are searched whose vote leaves or reaches one of the three largest counts, or
-/// in which every count changes.
+/// From this many neighbors on, only those are searched whose vote leaves or reaches one of the three largest counts,
+/// or in which every count changes.
 const MANY_NEIGHBORS: usize = 24;
-/// The most neighbors of answers to queries, of which at most 2^10 are searched.
+/// The most neighbors of answers to queries; at most 2^10 are searched.
 const MOST_OF_ANSWERS: usize = 60_000;
 
 /// The pair of every neighbor, one for each pair of distinct counts. `order` is where printed numbers are to be
@@ -66,7 +66,7 @@ fn changes(kind: DataKind, histogram: &VoteHistogram) -> Result<Vec<Neighbor>> {
 const MAX_OUTCOMES: u64 = 6_000;
 
 /// The distributions of `repetitions` independent outputs; outputs in another order are one outcome, since they have
-/// the same ratio of probabilities. None where there would be more than 6,000 outcomes.
+/// the same ratio of probabilities. None if there would be more than 6,000 outcomes.
 ///
 /// By enumeration: this is where a privacy-loss distribution could take over for many repetitions.
 pub(super) fn composed(pair: &OutputPair, repetitions: u32) -> Result<Option<OutputPair>> {
@@ -118,7 +118,7 @@ fn multisets(outcomes: u64, size: u64) -> Option<u64> {
     (size < MAX_OUTCOMES).then_some(count)
 }
 
-/// The distributions that (ε, δ) is measured on; None where there would be too many outcomes.
+/// The distributions that (ε, δ) is measured on; None if there would be too many outcomes.
 pub(super) fn composed_pair(pair: &DistributionPair, request: &Request) -> Result<Option<OutputPair>> {
     let repetitions = request.repetitions;
     if repetitions == 1 {

@@ -1,4 +1,4 @@
-//! Orders that look for trouble.
+//! Orders that are likely to expose faults.
 
 use crate::mechanism::draw::{between, pick};
 use crate::quantity::Order;

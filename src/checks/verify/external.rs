@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::mechanism::{MechanismKind, RELEASES};
 use crate::program::{Exchange, Limits, LineProgram, Stop};
 
-/// What is known of a program, and how long to wait for it.
+/// What is known about a program, and how long to wait for it.
 #[derive(Debug, Clone)]
 pub struct ExternalOptions {
     /// What its claims depend on.
@@ -25,7 +25,7 @@ impl Default for ExternalOptions {
     }
 }
 
-/// A program as an accountant: a [`LineProgram`] that is asked one question after the other.
+/// A program as an accountant: a [`LineProgram`] that is asked one question at a time.
 #[derive(Debug)]
 pub struct ExternalAccountant {
     program: LineProgram,
@@ -54,7 +54,7 @@ impl Accountant for ExternalAccountant {
 
     fn answer_before(&self, request: &Request, stop: &Stop<'_>) -> AccountantAnswer {
         if let Some(fault) = self.program.given_up() {
-            // Told once as a fault: what it was never asked says nothing.
+            // Reported once as a fault: unasked questions carry no information.
             return AccountantAnswer::Declined(fault.message);
         }
         let text = serde_json::to_string(request).unwrap_or_default();

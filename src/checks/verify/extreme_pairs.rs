@@ -13,7 +13,7 @@ use crate::special::softplus;
 const LOGITS: std::ops::RangeInclusive<i32> = -36..=12;
 /// Halvings of the interval of ln q.
 const HALVINGS: u32 = 60;
-/// What the divergence of a pair may be off by, relative: a pair must have the RDP that it is given for.
+/// The relative error that the divergence of a pair may have: a pair must have the RDP that it is given for.
 const ROUNDING: f64 = 1e-12;
 
 /// ln(1 - e^x) for x < 0: one form keeps the digits near 0, the other far from it.
@@ -23,8 +23,8 @@ fn ln_one_minus_exp(x: f64) -> f64 {
 
 /// Pairs of distributions of two outcomes with D_α = ρ in the larger direction, from rare outcomes to likely ones.
 ///
-/// Each of them is a mechanism with this RDP, so that its (ε, δ) is one that no conversion may promise to improve. For
-/// δ given ε the best pair has two outcomes or is a mixture of two such (Asoodeh et al. 2021).
+/// Each of them is a mechanism with this RDP, so no conversion may promise a better (ε, δ) than that of the pair. For δ
+/// given ε the best pair has two outcomes or is a mixture of two such (Asoodeh et al. 2021).
 pub(super) fn extreme_pairs(rdp: f64, order: Order) -> Result<Vec<DistributionPair>> {
     let neighbor = VoteHistogram::new(vec![1])?;
     LOGITS

@@ -7,8 +7,8 @@ use crate::error::one_line;
 use crate::mechanism::{MechanismKind, RELEASES};
 use crate::program::{Fault, FaultKind};
 
-/// A function from the line of a request to the line of an answer, in the JSON of the command's protocol. What it fails
-/// with is a finding: a [`Fault`] with its words.
+/// A function from the line of a request to the line of an answer, in the JSON of the command's protocol. Its failure
+/// is a finding: a [`Fault`] with its words.
 pub struct FunctionAccountant<F> {
     name: String,
     scope: ClaimScope,
@@ -23,7 +23,7 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> FunctionAccountant<F> {
         Self { name: name.into(), scope: ClaimScope::DataDependent, mechanisms: RELEASES.to_vec(), ask }
     }
 
-    /// The same, of which this is known.
+    /// The same accountant, with this known about it.
     #[must_use]
     pub fn about(self, scope: ClaimScope, mechanisms: Vec<&'static MechanismKind>) -> Self {
         Self { scope, mechanisms, ..self }

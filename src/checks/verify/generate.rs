@@ -1,4 +1,4 @@
-//! Cases that look for trouble: ties, consensus, one vote, two classes, tiny and huge noise, orders near 1 and 500.
+//! Cases likely to expose faults: ties, consensus, one vote, two classes, tiny and huge noise, orders near 1 and 500.
 
 use super::check::Asks;
 use super::draws::order;

@@ -1,4 +1,4 @@
-//! A mechanism of which one Rényi divergence is known.
+//! A mechanism with one known Rényi divergence.
 
 use super::draws::order;
 use crate::accountant::{Theorem, WorstCases};
@@ -11,7 +11,7 @@ use crate::quantity::Order;
 use crate::simulate::Sampler;
 use std::sync::Arc;
 
-/// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbors in both directions.
+/// Any mechanism about which only this is known: D at one order is at most `rdp`, for neighbors in both directions.
 pub const CONVERSION: &MechanismKind = &MechanismKind {
     name: "conversion",
     example: "conversion:rdp=1,rdp_order=2",

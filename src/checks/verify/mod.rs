@@ -1,15 +1,15 @@
-//! Accountants held against exact distributions: what they claim must cover what is leaked.
+//! Accountants compared with exact distributions: their claims must cover the leakage.
 //!
-//! [`verify`] draws cases that look for trouble, asks an [`Accountant`] about them, and compares its claims with the
-//! exact output distributions. What it finds is made small: the fewest classes and votes, and round numbers. It ends in
-//! one of two verdicts for each [`Property`]: refuted, with a case that shows it beyond numerical error, or not refuted
-//! in so many cases, which is no proof.
+//! [`verify`] draws cases that are likely to expose faults, asks an [`Accountant`] about them, and compares its claims
+//! with the exact output distributions. Its findings are shrunk to the fewest classes and votes, and to round numbers.
+//! There are two verdicts for each [`Property`]: refuted, with a case that shows it beyond numerical error, or not
+//! refuted in a number of cases, which is not a proof.
 //!
-//! Where the distribution cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over
-//! all cases.
+//! If the distribution cannot be computed, [`verify_by_simulation`] refutes with a stated probability of error over all
+//! cases.
 //!
-//! Accountants of this crate go by their names ([`accountant_of_name`]), a program of the user speaks JSON lines
-//! ([`ExternalAccountant`]), and [`broken`] holds some that are wrong on purpose.
+//! Accountants of this crate go by their names ([`accountant_of_name`]), a program of the user exchanges JSON lines
+//! ([`ExternalAccountant`]), and [`broken`] has some that are wrong on purpose.
 
 mod accountant;
 mod answer_line;

@@ -1,4 +1,4 @@
-//! What must hold of an accountant: each property with the theorem that says so.
+//! The properties that every accountant must have, each with the theorem behind it.
 
 use super::accountant::{Accountant, ClaimScope};
 use super::check::{Asks, Check};
@@ -14,24 +14,24 @@ use super::validity::{delta_covers_exact, epsilon_covers_exact, kl_below_order_n
 use crate::mechanism::MechanismKind;
 use serde::Serialize;
 
-/// What it means when a property does not hold.
+/// What it means if a property does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyKind {
-    /// A claim is below what is leaked: it promises privacy that is not there.
+    /// A claim is below the leakage: it promises privacy that does not exist.
     Validity,
     /// The claims lack a structure that theorems give them: some are looser than they need be, or the program does not
-    /// compute what it means to.
+    /// compute the intended quantity.
     Structure,
 }
 
-/// Something that must hold of the answers of an accountant.
+/// A property that the answers of an accountant must have.
 #[derive(Debug)]
 pub struct Property {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it means when it does not hold.
+    /// What it means if the property does not hold.
     pub kind: PropertyKind,
     /// What is tested, and the theorem.
     pub theorem: &'static str,

@@ -6,7 +6,7 @@ use crate::mechanism::MechanismKind;
 use crate::program::Stop;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An accountant that is asked nothing more once the time is over, inside a case too.
+/// An accountant that is asked nothing more once the time is over, not even within a case.
 pub(super) struct Punctual<'a> {
     inner: &'a dyn Accountant,
     stop: &'a Stop<'a>,
@@ -39,7 +39,7 @@ impl Accountant for Punctual<'_> {
             return self.late();
         }
         match self.inner.answer_before(request, self.stop) {
-            // Nobody knows what it would have answered.
+            // Its answer would be unknown.
             AccountantAnswer::Declined(_) if self.stop.is_over() => self.late(),
             answer => answer,
         }

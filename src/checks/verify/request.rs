@@ -1,4 +1,4 @@
-//! What an accountant is asked: a mechanism, its votes, and one question. The JSON form is a contract.
+//! A request to an accountant: a mechanism, its votes, and one question. The JSON form is a contract.
 
 use super::known_rdp::CONVERSION;
 use super::smooth_cost::SMOOTH_SENSITIVITY;
@@ -20,7 +20,7 @@ pub fn subjects() -> Vec<&'static MechanismKind> {
     [RELEASES, ENSEMBLES, &[CONVERSION, SMOOTH_SENSITIVITY]].concat()
 }
 
-/// The mechanism in a request: its name and its parameters, beside the other fields.
+/// The mechanism in a request: its name and its parameters, alongside the other fields.
 mod flat {
     use super::*;
     use serde::ser::SerializeMap;
@@ -93,14 +93,14 @@ pub enum Question {
     Epsilon(Epsilon),
 }
 
-/// One question to an accountant, as it stands in JSON:
+/// One question to an accountant, in its JSON form:
 /// ```json
 /// {"mechanism": "gnmax", "sigma": 2.0, "histogram": [3, 1], "repetitions": 1, "order": 8.0}
 /// ```
 /// The answer `{"value": 0.5}` claims, by the question: D_α ≤ 0.5 at `order`; (0.5, δ)-differential privacy at `delta`;
 /// (ε, 0.5)-differential privacy at `epsilon`. It is about `repetitions` independent outputs for the same votes, and
-/// about their distribution under `histogram` against that under every neighbor (against `neighbor` only, where there
-/// is one). `{"error": "reason"}` declines.
+/// about their distribution under `histogram` against that under every neighbor (against `neighbor` only, if there is
+/// one). `{"error": "reason"}` declines.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
@@ -108,7 +108,7 @@ pub struct Request {
     #[serde(flatten, with = "flat")]
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub mechanism: Arc<dyn Mechanism>,
-    /// Votes per class, or the one count, as the mechanism's relation says.
+    /// Votes per class, or the single count, as the mechanism's relation requires.
     pub histogram: VoteHistogram,
     /// The one neighbor in question, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,10 +153,10 @@ const fn double() -> f64 {
 }
 
 impl Case {
-    /// Reads a case that somebody wrote.
+    /// Reads a case from its JSON form.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) when the text is no case.
+    /// [`Error::Rejected`](crate::Error::Rejected) when the text is not a case.
     ///
     /// # Example
     /// ```
@@ -168,7 +168,7 @@ impl Case {
     pub fn from_json(text: &str) -> Result<Self> {
         let reject = |reason: String| Error::Rejected { operation: "case", reason };
         let case: Self = json::from_str(text).map_err(|error| reject(error.to_string()))?;
-        // What is no part of it would be dropped: a key that is misspelled, a second question.
+        // Anything that is not part of it would be dropped: a misspelled key, a second question.
         if let Some(key) = case.dropped(text) {
             let kind = case.request.mechanism.kind();
             let reason = format!(
@@ -188,7 +188,7 @@ impl Case {
         Ok(case)
     }
 
-    /// A key of the text that this case was read from, and that says nothing of it.
+    /// A key of the text that this case was read from that is not part of the case.
     fn dropped(&self, text: &str) -> Option<String> {
         let keys = |text: &str| json::from_str::<BTreeMap<String, IgnoredAny>>(text).unwrap_or_default();
         let (own, parameters) = (keys(&self.json()), self.request.mechanism.kind().parameters);

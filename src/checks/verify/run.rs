@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What to test, on how much.
+/// What to test, and on how many cases.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The properties; those that apply to the accountant if empty.
@@ -26,7 +26,7 @@ pub struct Plan {
     pub seed: u64,
     /// The time for all properties together; each gets its share of what is left.
     pub time_limit: Option<Duration>,
-    /// Cases tried while a counterexample is made smaller.
+    /// Cases tried while a counterexample is shrunk.
     pub shrink_limit: usize,
     /// Only this case.
     pub case: Option<Case>,
@@ -56,7 +56,7 @@ impl Plan {
 const BLOCK: u64 = 64;
 /// Blocks in flight, so that the result does not depend on the number of threads.
 const BATCH: u64 = 32;
-/// Cases tried while a failure to answer is made smaller: each may take the time-out.
+/// Cases tried while a failure to answer is shrunk: each may take the time-out.
 const FAULT_SHRINK_LIMIT: usize = 30;
 
 /// What was found about one property.
@@ -66,17 +66,17 @@ pub struct PropertyFinding {
     pub property: &'static Property,
     /// Its outcome.
     pub verdict: PropertyVerdict,
-    /// Cases to which it applied and which were answered.
+    /// Applicable cases that were answered.
     pub cases: u64,
     /// Cases that the accountant declined.
     pub declined: u64,
-    /// One reason why.
+    /// One reason for declining.
     pub reason: Option<String>,
-    /// Cases about which it says nothing, or whose exact distribution could not be computed.
+    /// Cases that the property does not cover, or whose exact distribution could not be computed.
     pub not_applicable: u64,
     /// The largest exact value as a share of the claim, for validity.
     pub largest_share: Option<f64>,
-    /// The case of it.
+    /// The case with this share.
     pub closest: Option<Case>,
     /// Whether the time ran out before all cases were tried.
     pub out_of_time: bool,
@@ -89,7 +89,7 @@ pub struct PropertyFinding {
 pub enum PropertyVerdict {
     /// It does not hold.
     Refuted(Box<Counterexample>),
-    /// It held in every case that was tried. That is no proof.
+    /// It held in every case that was tried, which is not a proof.
     NotRefuted,
     /// Nothing was tried: no case was answered.
     NotTested,
@@ -106,9 +106,9 @@ pub struct Counterexample {
     pub problem: Problem,
     /// The case as it was drawn.
     pub drawn: Case,
-    /// Which case it was, from 1 on.
+    /// The number of the case, from 1 on.
     pub index: u64,
-    /// Cases tried while it was made smaller.
+    /// Cases tried while it was shrunk.
     pub shrink_steps: usize,
 }
 
@@ -119,7 +119,7 @@ pub struct Counterexample {
 pub enum Problem {
     /// The claim.
     Violation(Violation),
-    /// There is no claim.
+    /// The accountant failed to give a claim.
     Fault(Fault),
 }
 
@@ -141,7 +141,7 @@ impl Outcome {
         self.findings.iter().any(|finding| matches!(finding.verdict, PropertyVerdict::Refuted(_)))
     }
 
-    /// Whether a claim was below what is leaked.
+    /// Whether a claim was below the leakage.
     #[must_use]
     pub fn invalid(&self) -> bool {
         let validity = self.findings.iter().filter(|finding| finding.property.kind == PropertyKind::Validity);
@@ -175,7 +175,7 @@ pub fn verify(accountant: &dyn Accountant, plan: &Plan, watch: &Watch<'_>) -> Ou
     Outcome { accountant: accountant.name(), scope, findings }
 }
 
-/// What cases came to.
+/// The results of cases so far.
 #[derive(Default)]
 pub(super) struct Tally {
     cases: u64,
@@ -306,7 +306,7 @@ fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, s
     total.tally.finding(property, counterexample, start)
 }
 
-/// A property says nothing about mechanisms of another kind.
+/// A property does not apply to mechanisms of another kind.
 fn check(property: &Property, accountant: &dyn Accountant, case: &Case) -> Check {
     if (property.about)(case.request.mechanism.kind()) {
         (property.check)(accountant, case)

@@ -14,10 +14,10 @@ use crate::quantity::Order;
 /// More votes or classes than these are not tried.
 const MOST_VOTES: u64 = 60;
 const MOST_CLASSES: usize = 6;
-/// Claims may be off by this much of the largest cost at hand: costs are differences of logarithms.
+/// Claims may be off by this share of the largest cost involved: costs are differences of logarithms.
 const ROUNDING: f64 = 1e-9;
 
-/// The smooth sensitivity of the data-dependent cost of GNMax; with the local one in its place it is wrong.
+/// The smooth sensitivity of the data-dependent cost of GNMax; with the local one instead it is wrong.
 pub(super) struct SensitivityAccountant {
     pub name: &'static str,
     pub smooth: bool,

@@ -1,10 +1,10 @@
 //! From a counterexample to the smallest one nearby.
 //!
-//! Why not the integrated shrinking of a property-testing library: it goes back through the choices of the generator,
-//! and a case drawn from one family of votes (a consensus of 40,000, say) never becomes one of another. Votes have
-//! moves of their own: a class less, as many votes less for every class, a vote less; and numbers become rounder. A
-//! step is kept if the case gets simpler in a fixed measure and the same property still fails, so shrinking ends, and
-//! it depends on the case and the accountant alone.
+//! The integrated shrinking of a property-testing library would not do: it goes back through the choices of the
+//! generator, and a case drawn from one family of votes (a consensus of 40,000, say) never becomes one of another.
+//! Votes have their own moves: one class less, equally many votes less for every class, one vote less; and numbers
+//! become rounder. A step is kept if the case gets simpler in a fixed measure and the same property still fails, so
+//! shrinking ends, and it depends on the case and the accountant alone.
 
 use super::request::{Case, Question, Request};
 use crate::error::Result;

@@ -1,5 +1,4 @@
-//! Refutation by simulation, for mechanisms whose distribution cannot be computed, and as a second opinion where it
-//! can.
+//! Refutation by simulation, for mechanisms whose distribution cannot be computed, and as a second opinion if it can.
 
 use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Asks, Check, Violation};
@@ -47,7 +46,7 @@ pub struct SimulatedChecks {
 }
 
 /// The share of the failure probability that the i-th test gets, i from 1: 6/(π² i²), which sum to 1. However the cases
-/// are chosen, each test draws outputs of its own, so that the union bound holds over all of them.
+/// are chosen, each test draws fresh outputs, so the union bound holds over all of them.
 fn share(failure: FailureProbability, i: u64) -> FailureProbability {
     let spent = failure.get() * 6.0 / (PI * i as f64).powi(2);
     FailureProbability::new(spent).unwrap_or_else(|_| failure.split(usize::MAX))
@@ -57,7 +56,7 @@ fn share(failure: FailureProbability, i: u64) -> FailureProbability {
 const PILOT: f64 = 0.1;
 /// Bins of a printed number: each is to be hit often.
 const FEW_BINS: usize = 8;
-/// Tests spent on making a case smaller.
+/// Tests spent on shrinking a case.
 const SHRINK_LIMIT: usize = 60;
 
 /// Tests the claims of an accountant on simulated outputs of the mechanism, for the votes of a case and for those of a
@@ -181,7 +180,7 @@ impl Trials<'_> {
         Ok(Some(found.fold(none, |best, next| if next.0 > best.0 { next } else { best })))
     }
 
-    /// The smallest case found from this one on in which the claim is refuted too.
+    /// The smallest case found from this one on in which the claim is also refuted.
     fn smallest(&self, drawn: Case, problem: Problem, index: u64) -> Counterexample {
         let fails = |case: &Case| match if self.stop.is_over() { Ok(Check::NotApplicable) } else { self.check(case) } {
             Ok(Check::Violated(violation)) => Some(Problem::Violation(violation)),

@@ -8,7 +8,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{DataKind, Role};
 use crate::quantity::Order;
 
-/// What two claims may differ by because they are computed in double precision, or as precisely as the accountant says.
+/// The allowed difference of two claims, for double precision or for the precision that the accountant states.
 fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
     accountant.precision().max(1e-9) * a.abs().max(b.abs()).min(1e300) + 1e-14
 }
@@ -134,11 +134,11 @@ pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> C
     let smallest = mechanism.numbers(Role::Noise).into_iter().map(|(_, scale)| scale).fold(f64::INFINITY, f64::min);
     let limit = f64::from(case.request.repetitions) * 2.0 * order.get() / (smallest * smallest);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
-    // Programs that sum in doubles lose about 1e-12 beside 1.
+    // Programs that sum in doubles lose about 1e-12 relative to 1.
     at_most(accountant, claim, limit + 1e-9, || "claim with a million times the noise, and 2 order/scale^2".into())
 }
 
-/// With every vote in one class, and so many scales of noise between it and the next.
+/// With every vote in one class, and this many scales of noise between it and the next.
 const CONSENSUS: f64 = 1e6;
 /// The most votes that are queried on.
 const MOST_VOTES: f64 = 1e15;

@@ -10,7 +10,7 @@ use crate::mechanism::MechanismKind;
 use crate::quantity::Order;
 use std::sync::LazyLock;
 
-/// What a theorem promises of independent outputs, composed by sums and converted at the best order of a grid.
+/// The bound of a theorem for independent outputs, composed by sums and converted at the best order of a grid.
 pub(super) struct TheoremAccountant {
     name: String,
     statement: &'static Statement,
@@ -19,7 +19,7 @@ pub(super) struct TheoremAccountant {
     known: WorstCases,
 }
 
-/// Any orders give a valid bound; every third costs a third of the time where an order takes milliseconds.
+/// Any orders give a valid bound; every third costs a third of the time if an order takes milliseconds.
 static FEWER_ORDERS: LazyLock<Vec<Order>> = LazyLock::new(|| ORDERS.iter().copied().step_by(3).collect());
 
 impl TheoremAccountant {

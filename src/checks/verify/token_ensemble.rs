@@ -23,7 +23,7 @@ const TOKENS: &str = "tokens";
 const LOGITS: &str = "logits";
 const PUBLIC: &str = "public";
 const SPARE: &str = "spare";
-/// Parameters of an ensemble, beside those of its mechanism.
+/// Parameters of an ensemble, besides those of its mechanism.
 const OF_ENSEMBLE: [Parameter; 4] = [
     Parameter::number(TOKENS, &[]),
     Parameter::list(LOGITS),
@@ -61,7 +61,7 @@ const fn with_ensemble<const N: usize>(own: &[Parameter]) -> [Parameter; N] {
 }
 
 /// An answer of an ensemble of a mechanism. Data are `[1]` with the first owner, and `[0]` without, or with the model
-/// `spare` in place of it.
+/// `spare` instead of it.
 macro_rules! ensemble_of {
     ($kind:path) => {{
         const PARAMETERS: [Parameter; $kind.parameters.len() + OF_ENSEMBLE.len()] = with_ensemble($kind.parameters);
@@ -207,7 +207,7 @@ impl TokenEnsemble {
         if self.spare.is_some() { TokenNeighbors::Replaced } else { TokenNeighbors::Removed }
     }
 
-    /// What the authors of PMixED charge for a member that is removed, and so at lower orders, too; nothing is charged at
+    /// What the authors of PMixED charge for a removed member, and thus also at lower orders; nothing is charged at
     /// higher ones.
     pub(super) fn charged_by_pmixed(&self, order: Order) -> Option<f64> {
         let size = self.size();
@@ -348,7 +348,7 @@ mod tests {
         }
     }
 
-    /// Theorems hold, and what authors charge is refuted where it is no bound.
+    /// Theorems hold, and the charge of authors is refuted if it is not a bound.
     #[test]
     fn theorems_hold_and_the_published_charge_does_not() {
         let plan = Plan { cases: 300, seed: 2, ..Plan::default() };

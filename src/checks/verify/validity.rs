@@ -1,4 +1,4 @@
-//! Claims against exact distributions: none may be below what is leaked.
+//! Claims against exact distributions: none may be below the leakage.
 
 use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Check, Violation, claim};
@@ -11,7 +11,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::DataKind;
 use crate::quantity::{Delta, Epsilon, Order};
 
-/// The value, or the end of the check: exact distributions have a domain of their own.
+/// The value, or the end of the check: exact distributions have their own domain.
 macro_rules! computed {
     ($value:expr) => {
         match $value {
@@ -30,7 +30,7 @@ struct Worst {
     direction: Direction,
 }
 
-/// `value` of every pair in the directions in which the claim must hold, the largest. None where there is no pair.
+/// `value` of every pair in the directions in which the claim must hold, the largest. None without pairs.
 fn worst(
     accountant: &dyn Accountant,
     request: &Request,
@@ -51,7 +51,7 @@ fn worst(
     Ok(worst)
 }
 
-/// What a claim in double precision may have lost, relative, and beside 1.
+/// What a claim in double precision may have lost, relative to itself and to 1.
 const LOST: f64 = 1e-10;
 const ROUNDING: f64 = 1e-14;
 
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// The exact value beside a refuted claim is that of the pair that refutes it, not of another one.
+    /// The exact value shown with a refuted claim is that of the pair that refutes it, not of another one.
     #[test]
     fn a_refuted_epsilon_is_below_the_exact_one() {
         let case =

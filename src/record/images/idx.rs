@@ -36,7 +36,7 @@ pub(super) fn read(images: &Path, labels: &Path, room: &mut Room) -> Result<(Ima
     Ok((ImageSet::new(pixels, Array1::from(classes), 1), vec![first, second]))
 }
 
-/// Sizes and bytes of one file with so many axes, and the file.
+/// Sizes and bytes of one file with this number of axes, and the file.
 fn array(path: &Path, axes: usize, room: &mut Room) -> Result<(Vec<usize>, Vec<u8>, InputFile)> {
     let mut source = Digested::new(open(path)?);
     let mut reader = unpacked(path, &mut source);

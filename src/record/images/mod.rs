@@ -1,4 +1,4 @@
-//! Labeled images in the files in which the well-known sets are handed out.
+//! Labeled images in the files in which the well-known sets are distributed.
 
 mod cifar;
 mod idx;
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 ///
 /// A folder holds one of
 /// - idx files (MNIST, Fashion-MNIST, EMNIST): `...train-images-idx3-ubyte` and `...train-labels-idx1-ubyte`, for the
-///   test half `...t10k-...` or `...test-...`, each also with `.gz`; EMNIST stores rows as columns, and they are left
-///   so;
+///   test half `...t10k-...` or `...test-...`, each also with `.gz`; EMNIST stores rows as columns, which is left
+///   unchanged;
 /// - the binary version of CIFAR-10 (`data_batch_1.bin` to `data_batch_5.bin`, `test_batch.bin`) or CIFAR-100
 ///   (`train.bin`, `test.bin`; fine labels);
 /// - `x_train.npy`, `y_train.npy`, `x_test.npy`, `y_test.npy`.
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) with the place for
-/// a wrong magic number, sizes that disagree, files that are cut off or longer than they say, and folders that hold
+/// a wrong magic number, sizes that disagree, files that are cut off or longer than they declare, and folders that hold
 /// none of these.
 pub fn read_images(
     path: impl AsRef<Path>,

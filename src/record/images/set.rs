@@ -15,7 +15,7 @@ pub struct ImageSet {
     pub pixels: Array4<u8>,
     /// Class of every image, counted from 0.
     pub labels: Array1<u8>,
-    /// Number of classes C: one more than the largest label, and what the format has if that is more.
+    /// Number of classes C: one more than the largest label, or the number of the format if that is larger.
     pub classes: usize,
 }
 
@@ -33,7 +33,7 @@ impl ImageSet {
         self.labels.len()
     }
 
-    /// Whether there is none; no reader gives such a set.
+    /// Whether there are no images; no reader returns such a set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
@@ -62,7 +62,7 @@ pub(super) fn unpacked<'a>(path: &Path, source: &'a mut Digested<InputReader>) -
     if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) }
 }
 
-/// Exactly so many bytes, or an error that says how many there were. Memory is taken as the bytes come.
+/// Exactly this many bytes, or an error that states how many there were. Memory is taken as the bytes come.
 pub(super) fn exactly(path: &Path, reader: &mut dyn Read, bytes: u64, what: &str) -> Result<Vec<u8>> {
     let mut data = Vec::new();
     reader.take(bytes).read_to_end(&mut data).map_err(|source| unreadable(path, source))?;
@@ -73,7 +73,7 @@ pub(super) fn exactly(path: &Path, reader: &mut dyn Read, bytes: u64, what: &str
     Err(hinted(error, "the file is cut off; fetch it again").into())
 }
 
-/// Nothing may follow what was announced.
+/// Nothing may follow the announced content.
 pub(super) fn end(path: &Path, reader: &mut dyn Read) -> Result<()> {
     let mut byte = [0];
     match reader.read(&mut byte) {
@@ -83,7 +83,7 @@ pub(super) fn end(path: &Path, reader: &mut dyn Read) -> Result<()> {
     }
 }
 
-/// Images and labels must be as many.
+/// Images and labels must have the same number.
 pub(super) fn same_number(images: (&Path, usize), labels: (&Path, usize)) -> Result<()> {
     if images.1 == labels.1 {
         return Ok(());

@@ -10,7 +10,7 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::schema::types::ColumnDescriptor;
 use std::path::{Path, PathBuf};
 
-/// Rows that are decoded at once.
+/// Rows that are decoded together.
 const BATCH: usize = 1024;
 
 /// The values of a column, in the type of the file.
@@ -25,7 +25,7 @@ pub(in super::super) enum Values {
 }
 
 impl Values {
-    /// What they are, for messages.
+    /// The type of the values, for messages.
     pub(in super::super) const fn kind(&self) -> &'static str {
         match self {
             Self::Half(_) | Self::Single(_) | Self::Double(_) => "floating-point numbers",
@@ -46,7 +46,7 @@ impl Values {
         }
     }
 
-    /// How many there are.
+    /// The number of values.
     pub(in super::super) const fn len(&self) -> usize {
         match self {
             Self::Half(values) => values.len(),
@@ -59,7 +59,7 @@ impl Values {
     }
 }
 
-/// A column of a group of rows, of which no list is empty and no entry of a list is null.
+/// A column of a group of rows, in which no list is empty and no entry of a list is null.
 pub(in super::super) struct Column {
     file: PathBuf,
     pub(in super::super) name: &'static str,

@@ -48,7 +48,7 @@ impl Rows {
         if self.lists.is_empty() { self.present.len() } else { self.outer.len() }
     }
 
-    /// Adds what has these levels, which starts a row where the level of repetition is 0.
+    /// Adds a value with these levels, which starts a row if the level of repetition is 0.
     ///
     /// Levels that do not start with a row are those of a damaged file; they count as the row that is missing.
     pub(super) fn add(&mut self, definition: i16, repetition: i16) -> Result<(), Gap> {

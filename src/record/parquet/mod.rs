@@ -1,4 +1,4 @@
-//! Tables in Parquet files, of which named columns are read, one group of rows at a time.
+//! Tables in Parquet files: named columns are read, one group of rows at a time.
 
 mod column;
 mod levels;
@@ -20,17 +20,17 @@ use parquet::schema::types::Type;
 use source::Source;
 use std::path::Path;
 
-/// How a file starts, as it is and encrypted.
+/// How a file starts, plain and encrypted.
 pub(super) const MAGIC: [&[u8; 4]; 2] = [b"PAR1", b"PARE"];
 
 /// Lists within lists: the most that any recording has.
 const MOST_LISTS: usize = 2;
 
-/// A file of which the schema was read.
+/// A file whose schema was read.
 pub(super) struct ParquetTable<'a> {
     path: &'a Path,
     reader: SerializedFileReader<Source>,
-    /// What of the columns with a known name is read.
+    /// The parts that are read of the columns with a known name.
     leaves: Vec<Leaf>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> ParquetTable<'a> {
     }
 
     /// The columns of a group of rows, in the order of their names, with the number of its rows and the first of them.
-    /// They may take what is left of `room`, of which nothing is taken for good.
+    /// They may take what is left of `room`, and nothing of it is taken permanently.
     pub(super) fn group(&self, group: usize, first_row: usize, room: &Room) -> Result<Vec<Column>> {
         let mut room = *room;
         self.leaves.iter().map(|leaf| self.column(leaf, group, first_row, &mut room)).collect()
@@ -159,7 +159,7 @@ impl<'a> ParquetTable<'a> {
         column::read(self.path, leaf.name, reader, &descriptor, &leaf.lists, [group, rows, first_row])
     }
 
-    /// The number of values that the pages of a column say they have: a small page may unpack to many.
+    /// The number of values that the pages of a column declare: a small page may unpack to many.
     fn counted(&self, leaf: &Leaf, group: usize) -> Result<u64> {
         guarded(self.path, &place_of(group, leaf.name), || {
             let mut pages = self.reader.get_row_group(group)?.get_column_page_reader(leaf.index)?;

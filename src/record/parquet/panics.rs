@@ -28,7 +28,7 @@ pub fn is_panic_expected() -> bool {
     EXPECTED.get()
 }
 
-/// What the decoder says of a page whose bytes are not those that were written.
+/// The message of the decoder for a page whose bytes are not those that were written.
 const MISMATCH: &str = "CRC checksum mismatch";
 
 /// Runs a part of the decoder, whose panics are errors of this place of the file.

@@ -134,7 +134,7 @@ fn epsilon_per_method(rows: &[EpsilonRow]) -> Option<Drawing> {
     Some(per_method(title, "ε", rows))
 }
 
-/// Named bounds, marked by what they guarantee.
+/// Named bounds, marked by their guarantees.
 fn per_method(title: String, quantity: &str, bounds: impl Iterator<Item = (String, Validity, f64)> + Clone) -> Drawing {
     let validities = distinct(bounds.clone().map(|bound| bound.1));
     let rows = bounds.map(|(label, validity, value)| Row {

@@ -58,7 +58,7 @@ impl ExactAnswer {
         }
     }
 
-    /// Bins say nothing to a reader, who does not see their ends.
+    /// Bins mean nothing to a reader, who does not see their ends.
     pub(crate) fn outcomes_shown(&self) -> usize {
         if self.binned { 0 } else { MOST_OUTCOMES }
     }

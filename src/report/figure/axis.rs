@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 pub enum Scale {
     /// Equal differences are equally far apart.
     Linear,
-    /// Equal ratios are equally far apart; zero has a rail of its own beyond the end.
+    /// Equal ratios are equally far apart; zero has a separate rail beyond the end.
     Log,
 }
 
@@ -63,14 +63,14 @@ pub(super) struct Ruler {
     pub infinity: Option<f64>,
 }
 
-/// Room of a rail: its label and half of the longest tick beside it.
+/// Room of a rail: its label and half of the longest tick next to it.
 const RAIL: f64 = 46.0;
 
 /// Labels of a scale at most.
 const MOST_TICKS: f64 = 8.0;
 
 impl Ruler {
-    /// A scale for these values between two places; NaN is no value.
+    /// A scale for these values between two places; NaN is not a value.
     pub(super) fn new(scale: Scale, values: impl Iterator<Item = f64> + Clone, [mut start, mut end]: [f64; 2]) -> Self {
         let beyond = RAIL.copysign(end - start);
         let zero = (scale == Scale::Log && values.clone().any(|value| value <= 0.0)).then(|| {
@@ -122,12 +122,12 @@ impl Ruler {
     }
 
     fn labeled(&self, values: &[f64]) -> Vec<(f64, String)> {
-        // 1000 beside 10⁶ is 10³.
+        // 1000 next to 10⁶ is 10³.
         let plain = if values.iter().any(|value| !PLAIN.contains(&exponent(*value))) { -2..=2 } else { PLAIN };
         values.iter().map(|&value| (self.at(value), tick_label(value, plain.clone()))).collect()
     }
 
-    /// Ticks at the values themselves, if they are few and stand far enough apart.
+    /// Ticks at the values themselves, if they are few and far enough apart.
     pub(super) fn ticks_at(&self, values: impl Iterator<Item = f64>) -> Vec<(f64, String)> {
         let mut values: Vec<f64> =
             values.filter(|value| matches!(self.place(*value), Some((_, Rail::Inside)))).collect();

@@ -12,9 +12,9 @@ use serde::Serialize;
 /// One curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// Its name, which stands beside the line.
+    /// Its name, which is shown next to the line.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: SeriesKind,
     /// Its points (x, y); NaN is left out, infinity and the zeros of a logarithmic axis are marked at the edge.
     pub points: Vec<[f64; 2]>,
@@ -44,7 +44,7 @@ impl Series {
     }
 }
 
-/// Curves over one pair of axes, each named beside its line.
+/// Curves over one pair of axes, each named next to its line.
 ///
 /// ```
 /// # use leakbound::report::{Axis, Curves, Series, SeriesKind};
@@ -64,7 +64,7 @@ impl Series {
 pub struct Curves {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// Horizontal axis.
     pub x: Axis,
@@ -81,10 +81,10 @@ const LINE: f64 = 19.0;
 /// The next line of a name, and the most room for one.
 const NEXT: f64 = 15.0;
 const NAMES: f64 = 250.0;
-/// Room between the plot and the names beside it, with a sample of the line.
+/// Room between the plot and the names next to it, with a sample of the line.
 const GAP: f64 = 26.0;
 const SAMPLE: f64 = 34.0;
-/// Pixels between the markers of a curve with more than so many points.
+/// Pixels between the markers of a curve with more points than are always marked.
 const BETWEEN: f64 = 56.0;
 const ALL_MARKED: usize = 12;
 
@@ -257,7 +257,7 @@ impl Curves {
     }
 }
 
-/// The names beside the ends of the lines, moved apart.
+/// The names next to the ends of the lines, moved apart.
 fn named(placed: &[Vec<Placed>], inks: &[Ink], names: &[Vec<String>], [right, top, bottom, line]: [f64; 4]) -> Markup {
     let mut ends: Vec<(usize, f64, f64)> = placed
         .iter()

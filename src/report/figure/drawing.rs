@@ -18,7 +18,7 @@ const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', '
 
 /// A figure as SVG elements with a title and a description for those who do not see it.
 ///
-/// Colors are presentation attributes, which every program for SVG understands; classes beside them let the style
+/// Colors are presentation attributes, which every program for SVG understands; classes next to them let the style
 /// sheet of a page replace them.
 #[derive(Debug, Clone)]
 pub struct Drawing {
@@ -27,7 +27,7 @@ pub struct Drawing {
     pub(super) title: String,
     /// What the figure shows, in a sentence or two.
     pub(in crate::report) caption: String,
-    /// The same with the most important values, for those who do not see it.
+    /// The title with the most important values, for readers who do not see the figure.
     pub(super) description: String,
     pub(super) body: Markup,
 }
@@ -37,7 +37,7 @@ impl Drawing {
         Self { width: WIDTH, height, title: title.to_owned(), caption: caption.to_owned(), description, body }
     }
 
-    /// The figure as a file of its own: white background, no style sheet, nothing to load.
+    /// The figure as a separate file: white background, no style sheet, nothing to load.
     #[must_use]
     pub fn svg(&self) -> String {
         let Self { width, height, .. } = self;
@@ -79,7 +79,7 @@ pub(super) fn headline(lines: &[String]) -> Markup {
     }
 }
 
-/// A coordinate with as many digits as can be seen.
+/// A coordinate with no more digits than can be seen.
 pub(super) fn px(value: f64) -> f64 {
     (value * 10.0).round() / 10.0 + 0.0
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Outputs that are drawn as one column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
-    /// What stands below it; for a bin, what stands at its left end.
+    /// The label below it; for a bin, the label at its left end.
     pub label: String,
     /// Whether it is a bin that begins at its label.
     pub begins: bool,
@@ -39,7 +39,7 @@ pub struct Column {
 pub struct Histograms {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// What the columns are.
     pub x: String,
@@ -141,7 +141,7 @@ impl Histograms {
         }
     }
 
-    /// Labels with their places and the room that they have: as many as there is room for.
+    /// The labels that fit, with their places and the room that they have.
     fn labels(&self) -> Vec<(f64, f64, String)> {
         let [left, right] = self.column(0);
         let each = (LABEL / (right - left)).ceil().max(1.0) as usize;

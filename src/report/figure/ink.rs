@@ -19,7 +19,7 @@ pub enum SeriesKind {
     Heuristic,
     /// Frequencies and counts of the data themselves: solid lines.
     Measured,
-    /// What others are held against: dash-dotted lines.
+    /// What others are compared with: dash-dotted lines.
     Reference,
 }
 
@@ -73,7 +73,7 @@ impl SeriesKind {
         }
     }
 
-    /// Of the kind alone: that is what the key of a figure says.
+    /// Depends only on the kind, as the key of a figure explains.
     const fn dash(self) -> &'static str {
         match self {
             Self::Lower | Self::Measured | Self::Exact => "none",
@@ -104,7 +104,7 @@ impl SeriesKind {
         }
     }
 
-    /// What names are mixed with: found by search, so that names that stand in one figure look different (see the tests).
+    /// What names are mixed with: found by search, so that the names in one figure look different (see the tests).
     const fn salt(self) -> u64 {
         match self {
             Self::Lower => 219_561,
@@ -116,7 +116,7 @@ impl SeriesKind {
         }
     }
 
-    /// Color and marker of a name. What stands behind it in parentheses changes neither, and a direction the marker only.
+    /// Color and marker of a name. A suffix in parentheses changes neither, and a direction changes only the marker.
     fn look(self, name: &str) -> [usize; 2] {
         let whole = name.split(" (").next().unwrap_or_default();
         let base = whole.split(" D(").next().unwrap_or_default();
@@ -166,8 +166,8 @@ pub(super) struct Ink {
     pub marker: Marker,
 }
 
-/// The inks of series. A kind and a name look the same in every figure, whatever stands beside them; only where two names
-/// of a figure would look the same, the later one in the alphabet takes the next marker.
+/// The inks of series. A kind and a name look the same in every figure, whatever is next to them; only if two names of
+/// a figure would look the same, the later one in the alphabet takes the next marker.
 pub(super) fn inks<'a>(series: impl Iterator<Item = (SeriesKind, &'a str)>) -> Vec<Ink> {
     let series: Vec<(SeriesKind, &str)> = series.collect();
     let order = order::positions(series.len(), |a, b| series[a].1.cmp(series[b].1));
@@ -198,7 +198,7 @@ impl SeriesKind {
 }
 
 impl Ink {
-    /// The marker around a point; the group that it stands in gives the color.
+    /// The marker around a point; its group gives the color.
     pub(super) fn mark(&self, x: f64, y: f64, title: &str) -> Markup {
         let at = |points: &[(f64, f64)]| {
             let points = points.iter().map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy)));
@@ -269,7 +269,7 @@ mod tests {
         inks(series.into_iter()).into_iter().map(|ink| (ink.color, ink.marker)).collect()
     }
 
-    /// Names that stand in one figure: of the first ones the colors differ, of all of them the looks.
+    /// Names in one figure: the colors of the first ones differ, and the looks of all.
     #[test]
     fn names_of_one_figure_look_different_without_moving_each_other() {
         use SeriesKind::{Exact, Heuristic, Lower, Measured, Reference, Upper};

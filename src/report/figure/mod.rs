@@ -1,8 +1,9 @@
 //! Figures as SVG: curves against an order or a number of samples, one row per query or method, two histograms,
 //! and sheets of images.
 //!
-//! A figure is data; [`Curves::draw`], [`Rows::draw`], [`Histograms::draw`] and [`Pictures::draw`] make a [`Drawing`] of it, which stands alone as a file
-//! ([`Drawing::svg`]: white background, no style sheet) or inside a page, whose style sheet may darken it.
+//! A figure is data; [`Curves::draw`], [`Rows::draw`], [`Histograms::draw`] and [`Pictures::draw`] make a [`Drawing`]
+//! of it, which stands alone as a file ([`Drawing::svg`]: white background, no style sheet) or inside a page, whose
+//! style sheet may darken it.
 
 mod axis;
 mod curves;

@@ -10,7 +10,7 @@ use ndarray::{Array4, ArrayView3, Axis, Slice};
 /// Images with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PictureRow {
-    /// What they are.
+    /// Their description.
     pub name: String,
     /// \[image, channel, row, column\], from 0 (black) to 255: gray with one channel, red, green and blue with three; of
     /// any other number the first is shown.
@@ -34,7 +34,7 @@ pub struct PictureRow {
 pub struct Pictures {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// The rows, from top to bottom.
     pub rows: Vec<PictureRow>,
@@ -101,7 +101,7 @@ fn png(picture: ArrayView3<'_, u8>) -> Option<Vec<u8>> {
     let mut encoder = png::Encoder::new(&mut file, u32::try_from(columns).ok()?, u32::try_from(rows).ok()?);
     encoder.set_color(color);
     encoder.set_depth(png::BitDepth::Eight);
-    // Into memory, of as many pixels as were said: it fails only where there is none.
+    // Into memory, for the stated number of pixels: it fails only if there is no memory.
     encoder.write_header().ok()?.write_image_data(&pixels).ok()?;
     Some(file)
 }

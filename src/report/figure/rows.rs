@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct RowSeries {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: SeriesKind,
 }
 
@@ -23,9 +23,9 @@ pub struct RowSeries {
 pub struct Row {
     /// Its name.
     pub label: String,
-    /// A value for each series, where there is one.
+    /// A value for each series, if it has one.
     pub values: Vec<Option<f64>>,
-    /// Limits around the value of each series, lower and upper, where there are some: a line behind the mark.
+    /// Lower and upper limit around the value of each series, if it has any: a line behind the mark.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bands: Vec<Option<[f64; 2]>>,
     /// Text at the end of the row.
@@ -34,8 +34,8 @@ pub struct Row {
 
 /// Rows over one axis.
 ///
-/// At most 40 rows are drawn: of more, those with the largest values, of the series that sorts them or else of any but
-/// those without a guarantee; and the figure says so.
+/// At most 40 rows are drawn. If there are more, the figure shows those with the largest values (of the series that
+/// sorts them, or else of any series with a guarantee) and states this.
 ///
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
@@ -58,7 +58,7 @@ pub struct Row {
 pub struct Rows {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// The axis of the values.
     pub x: Axis,
@@ -68,7 +68,7 @@ pub struct Rows {
     pub bar: Option<usize>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// The series whose values sort the rows, the largest first; without one they stay in their order.
+    /// The series whose values sort the rows, the largest first; without one they keep their order.
     pub sorted_by: Option<usize>,
 }
 
@@ -82,7 +82,7 @@ struct Frame {
 }
 
 impl Rows {
-    /// Rows that are drawn at most.
+    /// The most rows that are drawn.
     pub const MOST: usize = 40;
 
     /// Draws the figure.

@@ -5,11 +5,11 @@ use crate::error::one_line;
 /// A text that is legal in HTML and XML and stays in its place: control characters, line breaks and marks that turn the
 /// direction of writing are spelled out. Tags and quotes are escaped where it is written.
 pub(in crate::report) fn visible(text: &str) -> String {
-    // The two characters beside control characters that XML knows in no form.
+    // The two characters, besides control characters, that XML has no form for.
     one_line(&text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
 
-/// At most so many characters of a visible text.
+/// At most this many characters of a visible text.
 pub(in crate::report) fn shortened(text: &str, most: usize) -> String {
     // Spelling out makes a text at most ten times as long: no need to spell out what is cut off.
     let text = visible(text.char_indices().nth(most + 1).map_or(text, |(end, _)| &text[..end]));
@@ -19,7 +19,7 @@ pub(in crate::report) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Characters of a name where there is room for it.
+/// Characters of a name if there is room for it.
 pub(super) const LONG_NAME: usize = 100;
 
 /// About how wide a text is in a sans-serif font of this size: rather more than less.
@@ -52,7 +52,7 @@ pub(super) fn fitted(text: &str, room: f64, size: f64) -> String {
     }
 }
 
-/// A text in lines that fit; at most so many, the last of them cut.
+/// A text in lines that fit; at most this many, the last of them cut.
 pub(super) fn wrapped(text: &str, room: f64, size: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in shortened(text, 1000).split(' ') {

@@ -20,7 +20,7 @@ fn trimmed(text: &str) -> String {
     format!("{number}{power}")
 }
 
-/// Which kind of line stands for what.
+/// What each kind of line means.
 pub(super) fn key(kinds: impl Iterator<Item = SeriesKind> + Clone) -> String {
     let present = SeriesKind::ALL.into_iter().filter(|kind| kinds.clone().any(|other| other == *kind));
     let words: Vec<String> = present.map(|kind| format!("{}: {}", kind.line(), kind.words())).collect();

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound membership defenses` reads.
+//! Presentation of the answer of `leakbound membership defenses`.
 
 use super::figures::{chance, roc_series};
 use crate::report::document::Render;
@@ -109,7 +109,7 @@ impl DefensesAnswer {
             .exact("TPR", |row| banded(row.1))
     }
 
-    /// Figure 5: what is published about a defense, and what its most vulnerable samples are exposed to.
+    /// Figure 5: the published evaluation of a defense, and the exposure of its most vulnerable samples.
     fn rates_figure(&self) -> Option<Drawing> {
         let fpr = self.evaluations.first()?.at.first()?.fpr;
         let series =

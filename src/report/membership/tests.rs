@@ -54,6 +54,6 @@ fn name_and_shame_is_reported() {
         assert!(!figure.contains("NaN"));
     }
     assert!(page.figures().len() >= 3 && page.html().contains("What these numbers mean"));
-    // Line breaks in texts are shown as what they are.
+    // Line breaks in texts are shown literally.
     assert!(!page.html().contains("\\n"));
 }

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound membership text` reads.
+//! Presentation of the answer of `leakbound membership text`.
 
 use super::figures::{chance, roc_series};
 use super::rule;
@@ -62,7 +62,7 @@ impl TextMembershipAnswer {
             .exact("of the ROC at this FPR", |row| pair(row.1.curve_lower.0, row.1.curve_upper.0))
     }
 
-    /// The members with the highest values, at most so many of each score.
+    /// The members with the highest values, at most this many of each score.
     fn vulnerable_table(&self, most: usize) -> Columns<&VulnerableSequenceRow> {
         let of = |attack: &TextAttackRow| {
             let score = attack.score;

@@ -36,13 +36,13 @@ impl Page {
         Self { content }
     }
 
-    /// The figures, each as an SVG file of its own.
+    /// The figures, each as a separate SVG file.
     #[must_use]
     pub fn figures(&self) -> Vec<String> {
         self.content.figures.iter().map(Drawing::svg).collect()
     }
 
-    /// The page: HTML that is well-formed XML too.
+    /// The page: HTML that is also well-formed XML.
     #[must_use]
     pub fn html(&self) -> String {
         let Content { envelope, title, sections, claims, refuted_by, figures, meaning } = &self.content;
@@ -221,7 +221,7 @@ fn provenance(envelope: &Envelope) -> Markup {
             @if !envelope.inputs.is_empty() { (table(&inputs.into())) }
             dl {
                 @for (name, value) in options(&envelope.options) { dt { (name) } dd { (shortened(&value, 400)) } }
-                // A scenario may bring a seed of its own.
+                // A scenario may bring its own seed.
                 @if envelope.options.get("seed").and_then(Value::as_u64) != Some(envelope.seed) {
                     dt { "seed used" } dd { (envelope.seed) }
                 }

@@ -1,4 +1,4 @@
-//! RDP curves of a sequence of answers: what theorems promise of them, and what they cost exactly.
+//! RDP curves of a sequence of answers: the bounds of theorems, and the exact costs.
 
 use super::meaning::{CostMeaning, LossComposition};
 use super::voter_moves::VoterMoves;
@@ -28,7 +28,7 @@ pub struct NamedCurve {
 }
 
 impl NamedCurve {
-    /// What a theorem says of `times` such sequences: in both directions where it can, and else in the forward
+    /// A theorem's bound for `times` such sequences: in both directions if it covers both, else in the forward
     /// direction.
     fn of_theorem(theorem: &ComposedTheorem, times: f64) -> Option<Self> {
         let statement = theorem.statement();
@@ -59,13 +59,13 @@ impl NamedCurve {
             Conversion::Classic => self.curve.classic_epsilon(delta),
         };
         let nothing = self.curve.values().iter().all(|value| *value == 0.0);
-        // No order says anything without a δ.
+        // Without a δ, no order gives an ε.
         let without_delta = if delta.get() == 0.0 { self.largest_loss } else { AtMost::NOTHING };
         (if nothing { 0.0 } else { AtMost::new(epsilon.get()).min(without_delta).get() }, order.get())
     }
 }
 
-/// Every n-th order of the grid is used for exact costs and many different releases: that raises ε by less than 1 %.
+/// Every n-th order of the grid is used for exact costs and many different releases, which raises ε by less than 1%.
 const FEW_STEP: usize = 5;
 
 /// The orders of all curves but the exact ones.
@@ -78,7 +78,7 @@ pub fn some_orders(requested: &[Order]) -> Vec<Order> {
     with_requested(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(FEW_STEP).collect(), requested)
 }
 
-/// The expected charge of answers that may be withheld, which is no bound and so no theorem.
+/// The expected charge of answers that may be withheld. It is a mean and not a bound, so it is not a theorem.
 const fn expected_charge(noise: Noise) -> &'static str {
     match noise {
         Noise::Gaussian(_) => "confident-gnmax-expected",
@@ -86,7 +86,7 @@ const fn expected_charge(noise: Noise) -> &'static str {
     }
 }
 
-/// Costs of one answer per recorded query, when one vote of each may move, without the exact ones.
+/// Costs of one answer per recorded query when one vote of each may move, without the exact costs.
 pub fn recorded(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
@@ -121,8 +121,8 @@ pub fn recorded(
     Ok(curves)
 }
 
-/// The orders of exact costs, which are slower: few, and those at which some bound has its least ε, so that no exact ε
-/// is above one.
+/// The orders of exact costs, which take longer: a few, and those at which some bound has its least ε, so that no exact
+/// ε exceeds a bound.
 pub fn exact_orders(
     requested: &[Order],
     bounds: &[NamedCurve],
@@ -134,7 +134,7 @@ pub fn exact_orders(
 }
 
 /// The exact cost of one answer per recorded query, conditional on the votes, and that of all answers when one teacher,
-/// or one party, changes any of its votes; without the latter where the recording does not say who voted for what.
+/// or one party, changes any of its votes. The latter is left out if individual votes are not recorded.
 ///
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) when a histogram has too many neighbors to be searched.
@@ -180,7 +180,7 @@ pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> R
     Ok(curves)
 }
 
-/// No exact cost is above a bound of both directions, at any order that both are on, and neither is its ε at any δ.
+/// No exact cost exceeds a bound for both directions at any order they share, and its ε exceeds none at any δ.
 ///
 /// # Errors
 /// [`Error::Contradiction`](crate::Error::Contradiction).

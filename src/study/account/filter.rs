@@ -18,7 +18,7 @@ struct Costed {
     times: u64,
     /// Releases in one time.
     count: u64,
-    /// What one time is made of; empty where it passes as a whole or not at all.
+    /// What one time consists of; empty if it passes as a whole or not at all.
     parts: Vec<Costed>,
 }
 
@@ -60,7 +60,7 @@ struct Passed {
 }
 
 impl Passed {
-    /// Lets as much of a part pass as fits, and stops where something does not.
+    /// Lets as much of a part pass as fits, and stops at the first thing that does not.
     fn add(&mut self, part: &Costed, order: usize) {
         if self.stopped {
             return;

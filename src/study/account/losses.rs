@@ -1,4 +1,4 @@
-//! All answers together by composition of privacy losses: nothing is lost to an order of Rényi.
+//! All answers together by composition of privacy losses: nothing is lost to the choice of a Rényi order.
 
 use super::meaning::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition};
 use super::voter_moves::{VoterMoves, voters};
@@ -15,7 +15,7 @@ use crate::study::number::Number;
 use crate::study::progress::Meter;
 use std::collections::BTreeMap;
 
-/// The relative width aimed at.
+/// The target for the relative width.
 const WIDTH: f64 = 1e-3;
 /// Neighbors of one histogram that are looked at.
 pub const MOST_NEIGHBORS: usize = 2_000;
@@ -55,7 +55,7 @@ pub fn recorded(
     compose(&losses.into_iter().flatten().collect::<Vec<_>>(), CostMeaning::ExactGivenVotes, deltas, delta)
 }
 
-/// None where no vote can move.
+/// None if no vote can move.
 fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
     let changes = votes.neighbors(VoteChange::Moved);
     let reason = format_args!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
@@ -84,9 +84,9 @@ fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: 
     }))
 }
 
-/// The least ε of the answers together when one teacher or party changes any of its votes, at each δ: of one such pair
-/// of recordings in each direction, that of the largest divergences of the given order. None where the recording does
-/// not say who voted for what.
+/// The least ε of the answers together when one teacher or party changes any of its votes, at each δ: for one such pair
+/// of recordings in each direction, the one with the largest divergences of the given order. None if individual votes
+/// are not recorded.
 pub fn one_voter(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],

@@ -1,4 +1,4 @@
-//! What an account says: costs by accountant and what each holds for.
+//! The rows of an account: costs by accountant, and what each holds for.
 
 use crate::bound::{Directions, Validity};
 use crate::named::named;
@@ -6,7 +6,7 @@ use crate::study::number::Number;
 use serde::Serialize;
 use std::fmt;
 
-/// What is summed up.
+/// What is added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Summed {
     /// Answers to queries.
@@ -24,11 +24,11 @@ named!(Summed, "what is summed up", [Answers "answers", Releases "releases"]);
 pub enum CostMeaning {
     /// A bound for all votes: may be published.
     DataIndependent,
-    /// A bound for all data, also where each release is chosen after the outputs before it: may be published.
+    /// A bound for all data, even if each release is chosen after the outputs before it: may be published.
     AnyData,
     /// A bound for these votes.
     DataDependent,
-    /// The mean charge over the noise of a test: planning, no bound.
+    /// The mean charge over the noise of a test: for planning, not a bound.
     Expected,
     /// The largest divergence from any histogram one moved vote away, per answer: nothing smaller holds for these
     /// votes.
@@ -37,13 +37,13 @@ pub enum CostMeaning {
     ExactOfOneVoter,
     /// The divergence of the two worlds of a scenario, all answers together, which are independent.
     ExactOfScenario,
-    /// The largest divergence of an answer alone: what several answers leak together is not known of a scenario whose
-    /// answers depend on each other, or are of different neighboring datasets.
+    /// The largest divergence of a single answer: what several answers leak together is unknown in a scenario whose
+    /// answers depend on each other or concern different neighboring datasets.
     ExactOfOneAnswer,
 }
 
 impl CostMeaning {
-    /// Whether the charge is at least what it holds for costs, and neither exactly that nor a mean.
+    /// Whether the charge is an upper bound of the cost, and neither the exact cost nor a mean.
     #[must_use]
     pub const fn is_bound(self) -> bool {
         match self {
@@ -56,7 +56,7 @@ impl CostMeaning {
         }
     }
 
-    /// What stands in tables.
+    /// The words used in tables.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ pub struct EpsilonAtDelta {
 pub struct CostCurve {
     /// Its name.
     pub name: &'static str,
-    /// What it holds for.
+    /// What the cost holds for.
     pub meaning: CostMeaning,
     /// The directions that it covers: with one direction its ε is not an ε of differential privacy.
     pub directions: Directions,
@@ -117,7 +117,7 @@ pub struct CostCurve {
 }
 
 impl CostCurve {
-    /// What it holds for, with the direction where it is one only.
+    /// What the cost holds for, with the direction if it covers only one.
     #[must_use]
     pub fn holds_for(&self) -> String {
         match self.directions {
@@ -143,19 +143,19 @@ pub struct ComposedEpsilonAt {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LossComposition {
-    /// What it holds for.
+    /// What the cost holds for.
     pub meaning: CostMeaning,
     /// ε at the answer's δ.
     pub epsilon: ComposedEpsilonAt,
     /// ε at other δ.
     pub profile: Vec<ComposedEpsilonAt>,
-    /// ε is at least this when one teacher or party changes any of its votes, where the recording says who voted for
-    /// what; `epsilon` lets another one change at each answer.
+    /// Lower bound of ε when one teacher or party changes any of its votes, if individual votes are recorded; in
+    /// `epsilon` the voter may differ per answer.
     pub one_voter: Option<Vec<EpsilonAtDelta>>,
 }
 
 impl LossComposition {
-    /// Takes the closer ends of another enclosure of the same, at the same δ.
+    /// Takes the closer ends of another enclosure of the same quantity at the same δ.
     pub(super) fn narrow(&mut self, other: &Self) {
         for (at, other) in self.profile.iter_mut().zip(&other.profile) {
             at.lower = Number(at.lower.0.max(other.lower.0));
@@ -182,13 +182,13 @@ pub struct BudgetRow {
     pub labels: u64,
     /// Their ratio.
     pub success_rate: Option<f64>,
-    /// The share of right answers, where the true classes are recorded.
+    /// The share of correct answers, if the true classes are recorded.
     pub label_accuracy: Option<f64>,
-    /// Whether a query was turned away; otherwise the queries ran out.
+    /// Whether a query was refused; otherwise the queries ran out.
     pub exhausted: bool,
 }
 
-/// How many releases of a file a privacy filter lets pass, in their order.
+/// How many releases of a file pass a privacy filter, in their order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilterRow {
@@ -202,8 +202,8 @@ pub struct FilterRow {
     pub rdp: Number,
     /// Releases that pass.
     pub releases: u64,
-    /// ε of these.
+    /// ε of the releases that pass.
     pub epsilon: Number,
-    /// Whether a release does not pass.
+    /// Whether a release was refused.
     pub exhausted: bool,
 }

@@ -1,4 +1,4 @@
-//! What all answers together leak at most, by every accountant at hand.
+//! What all answers together leak at most, by every applicable accountant.
 
 mod curves;
 mod filter;
@@ -40,7 +40,7 @@ use serde::Serialize;
 pub struct AccountAnswer {
     /// Number of answers, or of releases.
     pub queries: usize,
-    /// Which of them.
+    /// Whether these are answers or releases.
     #[serde(skip)]
     pub summed: Summed,
     /// δ.
@@ -54,13 +54,13 @@ pub struct AccountAnswer {
     pub orders: Vec<f64>,
     /// The accountants.
     pub curves: Vec<CostCurve>,
-    /// Composition by privacy-loss distributions, where it was requested.
+    /// Composition by privacy-loss distributions, if it was requested.
     pub losses: Option<LossComposition>,
     /// The labeling campaigns.
     pub budgets: Vec<BudgetRow>,
     /// How many releases a privacy filter lets pass.
     pub filters: Vec<FilterRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -71,7 +71,7 @@ impl Study for AccountStudy {
     type Answer = AccountAnswer;
 
     /// # Errors
-    /// Those of the output distributions, and [`Error::Contradiction`] where an exact cost is above a bound.
+    /// Those of the output distributions, and [`Error::Contradiction`] if an exact cost is above a bound.
     fn run(&self, progress: &Progress<'_>) -> Result<AccountAnswer> {
         match &self.answers {
             Answers::Recorded { mechanism, queries } => self.recorded(*mechanism, queries, progress),

@@ -20,10 +20,10 @@ use std::collections::{BTreeMap, HashMap};
 /// Cells of the real outputs of all different releases together, and of one at least and at most.
 const CELLS: usize = 4_000_000;
 const CELLS_OF_ONE: (usize, usize) = (300, 2_000);
-/// δ for which the figure is made more narrow, from where its two ends are further apart than this ratio.
+/// δ at which the figure is narrowed if its two ends are further apart than this ratio.
 const OTHER_DELTAS: [f64; 3] = [1e-4, 1e-8, 1e-12];
 const WIDE: f64 = 1.005;
-/// With more different releases some of the orders are used, which raises ε by less than 1 %.
+/// With more different releases only some of the orders are used, which raises ε by less than 1%.
 const MOST_WITH_ALL_ORDERS: usize = 500;
 /// With more different releases the figure takes too long.
 const MOST_WITH_FIGURE: usize = 100;
@@ -82,8 +82,8 @@ fn collect<'a>(parts: &'a [ReleasePart], different: &mut HashMap<Key, &'a Releas
     }
 }
 
-/// Rejects releases that have no neighbors in common: of some it is known what a record costs that is added or removed,
-/// of others what one costs that is replaced, and no two datasets differ in both ways. Sums of both would bound nothing.
+/// Rejects releases that have no neighbors in common: for some the cost of an added or removed record is known, for
+/// others that of a replaced one, and no two datasets differ in both ways. Sums of both would bound nothing.
 pub fn have_common_neighbors(composition: &ComposedReleases) -> Result<()> {
     let mut different = HashMap::new();
     collect(&composition.parts, &mut different);
@@ -107,7 +107,7 @@ pub fn have_common_neighbors(composition: &ComposedReleases) -> Result<()> {
     })
 }
 
-/// Releases of which no two are the same, and selections.
+/// Releases, no two the same, and selections.
 pub struct Merged {
     releases: Vec<Release>,
     selections: Vec<Selection>,
@@ -155,7 +155,7 @@ impl Merged {
         }
     }
 
-    /// How many there are, of which all Gaussian ones are one.
+    /// Number of different releases; all Gaussian ones count as one.
     pub fn different(&self) -> usize {
         self.split().1.len()
     }
@@ -167,7 +167,7 @@ impl Merged {
         Ok(NamedCurve { name, meaning, directions, validity, curve, largest_loss: self.largest_loss() })
     }
 
-    /// The sum of the largest losses; infinite where one is not known, as of the best of several runs.
+    /// The sum of the largest losses; infinite if one is unknown, as for the best of several runs.
     fn largest_loss(&self) -> AtMost {
         if !self.selections.is_empty() {
             return AtMost::NOTHING;
@@ -196,7 +196,7 @@ impl Merged {
         Ok((RdpCurve::new(costs.orders.clone(), sums)?, validity))
     }
 
-    /// μ of all Gaussian releases together, where there are several, and the other releases.
+    /// μ of all Gaussian releases together, if there are several, and the other releases.
     fn split(&self) -> (Option<f64>, Vec<&Release>) {
         let distances = |release: &Release| {
             let one = release.mechanism.gaussian_mu().filter(|_| !is_local(release))?;
@@ -240,7 +240,7 @@ impl Merged {
         let mut losses: Vec<Losses> = losses.into_iter().flatten().collect();
         losses.extend(gaussian.map(|distance| of_gaussians(distance, bins)).transpose()?);
         let mut composed = compose(&losses, meaning, deltas, delta)?;
-        // Far from the δ that it is made for, an enclosure is wide: the figure has others, of which each δ takes the best.
+        // An enclosure is wide far from its own δ, so the figure has several and takes the best one at each δ.
         for &other in if self.different() > MOST_WITH_FIGURE { &[] } else { &OTHER_DELTAS[..] } {
             let wider = |at: &ComposedEpsilonAt| at.delta <= other && at.upper.0 > WIDE * at.lower.0;
             if composed.profile.iter().any(wider) {
@@ -251,7 +251,7 @@ impl Merged {
     }
 }
 
-/// Says which release cannot be composed.
+/// Adds to an error which release cannot be composed.
 fn at_its_place(release: &Release, error: Error) -> Error {
     Error::rejected(BY_LOSSES, format_args!("{}: {}", release.place, error.reason()))
 }
@@ -261,7 +261,7 @@ const fn distance(release: &Release, group: u64) -> u64 {
     release.distance.saturating_mul(group)
 }
 
-/// Each person of a group sends an output of its own, so that a group is so many releases.
+/// Each person of a group sends a separate output, so a group counts as one release per person.
 fn is_local(release: &Release) -> bool {
     release.mechanism.is_local()
 }
@@ -314,7 +314,7 @@ fn of_gaussians(distance: f64, bins: usize) -> Result<Losses> {
     Ok(Losses { enclosed: [enclosed(below, above), enclosed(below_reverse, above_reverse)], times: 1 })
 }
 
-/// The losses against all neighbors; None where there is none.
+/// The losses against all neighbors; None if there are no neighbors.
 pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> Result<Option<Losses>> {
     let Release { mechanism, data, times, .. } = release;
     let distance = distance(release, group);

@@ -21,11 +21,11 @@ pub enum Answers {
     Scenario {
         /// The queries.
         queries: Vec<ScenarioQuery>,
-        /// How they compose: exact costs are added up only where divergences add.
+        /// How they compose: exact costs are added up only if divergences add.
         composition: model::Composition,
     },
-    /// Releases of any mechanisms. Costs hold for any data where the mechanisms are about a record or a voter, also
-    /// where each release is chosen after the outputs before it; of those about votes they hold given the votes.
+    /// Releases of any mechanisms. Costs hold for any data if the mechanisms are about a record or a voter, even if
+    /// each release is chosen after the outputs before it; for mechanisms on votes they hold given the votes.
     Releases(ComposedReleases),
 }
 
@@ -49,7 +49,7 @@ impl Answers {
 
 /// What do all answers together leak at most?
 ///
-/// Every theorem that covers the answers is composed over its Rényi orders and converted to ε at δ, beside the exact
+/// Every theorem that covers the answers is composed over its Rényi orders and converted to ε at δ, next to the exact
 /// cost and, on request, an enclosure of ε by privacy-loss distributions.
 ///
 /// ```
@@ -89,7 +89,7 @@ pub struct AccountStudy {
     pub orders: Vec<Order>,
     /// Whether exact costs are computed for recorded votes, which takes some milliseconds per query.
     pub exact: bool,
-    /// Whether ε is enclosed by privacy-loss distributions too.
+    /// Whether ε is also enclosed by privacy-loss distributions.
     pub privacy_losses: bool,
     /// Budgets of ε: for each, recorded votes are answered with fresh noise until it is spent, and releases are made in
     /// their order while a privacy filter lets them pass.

@@ -1,5 +1,4 @@
-//! One teacher or party that changes its vote on every query: the neighbors of a recording that says who voted for
-//! what.
+//! One teacher or party that changes its vote on every query: the neighbors of a recording with individual votes.
 
 use crate::bound::Direction;
 use crate::distribution::OutputPair;
@@ -48,7 +47,7 @@ impl Moves {
     }
 }
 
-/// How many voters there are; none unless every query says who voted for what.
+/// Number of voters; none unless every query has individual votes.
 pub fn voters(queries: &[RecordedQuery]) -> usize {
     let voters = queries.first().map_or(0, |query| query.votes.len());
     if queries.iter().all(|query| query.votes.len() == voters) { voters } else { 0 }

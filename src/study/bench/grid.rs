@@ -61,7 +61,7 @@ const VOTERS: [u64; 7] = [10, 30, 100, 250, 1000, 3000, 10_000];
 const SIGMAS: [f64; 6] = [1.0, 5.0, 10.0, 40.0, 100.0, 400.0];
 
 impl SweepPoint {
-    /// Where nothing is changed: C = 10, k = 250, σ = 40, one thread.
+    /// The base case: C = 10, k = 250, σ = 40, one thread.
     pub const BASE: Self = Self { classes: 10, voters: 250, sigma: 40.0, threads: 1 };
 
     /// The points at which one quantity changes, in rising order, the base case among them.
@@ -95,8 +95,8 @@ impl SweepPoint {
         Ok(ArgmaxSampler::new(&self.model(work)?, Noise::Gaussian(NoiseScale::new(self.sigma)?)))
     }
 
-    /// Votes by Zipf's law: the c-th class has a probability proportional to 1/c; what is special under the neighbor has
-    /// the classes in reverse.
+    /// Votes by Zipf's law: the c-th class has a probability proportional to 1/c; the part that differs under the
+    /// neighbor has the classes in reverse.
     fn model(&self, work: BenchWork) -> Result<VoteModel> {
         let p = zipf(self.classes, 1.0);
         let marked: Vec<f64> = p.iter().rev().copied().collect();
@@ -129,7 +129,7 @@ fn zipf(classes: usize, exponent: f64) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// k parties, each with an exponent of its own between 1 and 3: some are nearly sure, others are not.
+/// k parties, each with its own exponent between 1 and 3: some are nearly sure, others are not.
 fn parties(voters: u64, classes: usize) -> Vec<Vec<f64>> {
     // Multiples of the golden ratio are spread evenly for every number of parties.
     let share = |party: u64| (party as f64 * 0.618_033_988_749_895).fract();

@@ -1,4 +1,4 @@
-//! How the cost of a sample is stated to grow: a sum of terms, each with a cost of its own.
+//! How the cost of a sample is stated to grow: a sum of terms, each with its own cost.
 
 use super::grid::SweepPoint;
 use super::works::BenchWork;
@@ -8,12 +8,12 @@ use super::works::BenchWork;
 pub(super) enum Term {
     /// What every sample takes.
     Sample,
-    /// Noise of each class and, where votes are random, a split.
+    /// Noise of each class and, if votes are random, a split.
     Class,
     /// The way to memory of what belongs to a class: with more classes, fewer samples are drawn side by side.
     Distant,
-    /// Tables of splits: that of one split has as many cells, up to a factor, as there are votes, because √k numbers of
-    /// votes are likely, and √k ways to split each. The more cells, the more of them are read from outside of a cache.
+    /// Tables of splits: the number of cells of one is proportional to the number of votes, because √k numbers of votes
+    /// are likely, and √k ways to split each. The more cells, the more of them are read from outside of a cache.
     Tabulated,
     /// Parties in groups, up to 16 classes: the more classes, the fewer parties fit in a group, and the more groups, the
     /// farther away their tables are.
@@ -37,7 +37,7 @@ impl Term {
         }
     }
 
-    /// How it is written.
+    /// The symbol of the term.
     pub(super) const fn symbol(self) -> &'static str {
         match self {
             Self::Sample => "1",
@@ -71,7 +71,7 @@ const STEPS: usize = 40;
 /// modeled/measured over all points is the least, so that a model too low by a factor is as bad as one too high.
 /// `sizes` has a row for each measured cost.
 ///
-/// Squares are minimized again and again, weighted so that the gradient is that of the sum.
+/// Squares are minimized repeatedly, weighted so that the gradient is that of the sum.
 pub(super) fn fit(sizes: &[Vec<f64>], measured: &[f64]) -> Vec<f64> {
     let rows: Vec<Vec<f64>> = sizes
         .iter()
@@ -118,7 +118,7 @@ fn product(sizes: &[f64], costs: &[f64]) -> f64 {
     sizes.iter().zip(costs).map(|(size, cost)| size * cost).sum()
 }
 
-/// The normal equations of the chosen columns; none where they have no single solution.
+/// The normal equations of the chosen columns; none if they have no unique solution.
 fn solved(rows: &[(Vec<f64>, f64)], chosen: &[usize]) -> Option<Vec<f64>> {
     let count = chosen.len();
     let sum = |term: &dyn Fn(&[f64], f64) -> f64| rows.iter().map(|(row, value)| term(row, *value)).sum::<f64>();

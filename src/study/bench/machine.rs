@@ -14,7 +14,7 @@ pub(super) fn name() -> String {
     format!("{} {}", std::env::consts::ARCH, std::env::consts::OS)
 }
 
-/// 1, 2, 4, .. and the last.
+/// 1, 2, 4, .. and the largest.
 pub(super) fn steps(most: usize) -> Vec<usize> {
     let mut steps: Vec<usize> =
         std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(|&t| t < most).collect();
@@ -22,13 +22,13 @@ pub(super) fn steps(most: usize) -> Vec<usize> {
     steps
 }
 
-/// So many threads, and no fewer.
+/// A pool of exactly this many threads.
 pub(super) fn pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Error::Unavailable { operation: "bench", reason: error.to_string() })
 }
 
-/// Where the program itself is slow.
+/// A warning if this is a debug build, which is slow.
 pub(super) fn debug_build() -> Option<Warning> {
     cfg!(debug_assertions).then(|| Warning {
         code: "debug-build",

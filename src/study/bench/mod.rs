@@ -63,7 +63,7 @@ pub struct BenchAnswer {
     pub machine: String,
     /// All measurements.
     pub rows: Vec<BenchRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -74,8 +74,8 @@ impl Study for BenchStudy {
     type Answer = BenchAnswer;
 
     /// # Errors
-    /// [`Error::Unavailable`] where the system starts fewer threads: rates of fewer under the name of more would be
-    /// wrong.
+    /// [`Error::Unavailable`] if the system starts fewer threads, because rates would be attributed to the wrong
+    /// number.
     fn run(&self, progress: &Progress<'_>) -> Result<BenchAnswer> {
         let steps = steps(self.threads);
         let meter = Meter::new(progress, (steps.len() * self.works.len()) as u64, "rates");
@@ -132,7 +132,7 @@ impl BenchStudy {
 }
 
 impl Default for BenchStudy {
-    /// All works, on up to as many threads as there are cores, in 0.4 s each.
+    /// All works, on up to one thread per core, in 0.4 s each.
     fn default() -> Self {
         Self { works: BenchWork::ALL.to_vec(), threads: cores(), time: Duration::from_millis(400) }
     }

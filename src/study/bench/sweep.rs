@@ -64,11 +64,11 @@ pub struct SweepRow {
     pub rate: f64,
     /// Nanoseconds of a thread for each sample.
     pub nanoseconds: f64,
-    /// The same by the cost model of the work, where there is one thread.
+    /// Nanoseconds of a thread for each sample by the cost model of the work, on one thread only.
     pub modeled: Option<f64>,
-    /// Measured nanoseconds over those of the model.
+    /// Measured nanoseconds divided by those of the model.
     pub ratio: Option<f64>,
-    /// The rate over that of one thread times the number of threads, where threads change.
+    /// The rate divided by that of one thread times the number of threads, if threads change.
     pub efficiency: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ pub struct SweepRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostTerm {
-    /// What it is proportional to, as a formula in C and k.
+    /// What the term is proportional to, as a formula in C and k.
     pub term: &'static str,
     /// Nanoseconds for each unit of it, at least 0.
     pub nanoseconds: f64,
@@ -92,7 +92,7 @@ pub struct CostModel {
     pub terms: Vec<CostTerm>,
     /// The largest ratio of a measured cost to the model's.
     pub largest_ratio: f64,
-    /// Where it is.
+    /// The point of this ratio.
     pub at: SweepPoint,
 }
 
@@ -108,9 +108,9 @@ pub struct GrowthRow {
     pub from: f64,
     /// Its last value.
     pub to: f64,
-    /// The cost at the last point over that of the base case, as measured.
+    /// The cost at the last point divided by that of the base case, as measured.
     pub measured: f64,
-    /// The same by the model.
+    /// The same ratio by the model.
     pub modeled: f64,
 }
 
@@ -128,7 +128,7 @@ pub struct SweepAnswer {
     pub models: Vec<CostModel>,
     /// How costs grow.
     pub growth: Vec<GrowthRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -137,8 +137,8 @@ answer!(SweepAnswer, "leakbound.bench-sweep/1", warnings);
 
 /// A measured cost above the model's by more than this factor is a warning.
 const TOLERATED: f64 = 2.0;
-/// Samples that are drawn between two looks at the clock, at least: twice the largest batch, because what the last batch
-/// has beyond a block is drawn all the same.
+/// Samples that are drawn between two looks at the clock, at least: twice the largest batch, because the last batch is
+/// drawn in full even beyond a block.
 const LEAST_SAMPLES: u64 = 16_384;
 
 /// What a point of the sweep took.
@@ -159,8 +159,7 @@ impl Study for SweepStudy {
     type Answer = SweepAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a work that draws no samples; [`Error::Unavailable`] where the system starts fewer
-    /// threads.
+    /// [`Error::Rejected`] for a work that draws no samples; [`Error::Unavailable`] if the system starts fewer threads.
     fn run(&self, progress: &Progress<'_>) -> Result<SweepAnswer> {
         if self.works.contains(&BenchWork::ExactDistributionPair) {
             return Err(no_samples());
@@ -186,7 +185,7 @@ impl Study for SweepStudy {
 }
 
 impl Default for SweepStudy {
-    /// All that draws samples, and all that changes, on up to as many threads as there are cores, in 0.4 s each.
+    /// All works that draw samples and all quantities, on up to one thread per core, in 0.4 s each.
     fn default() -> Self {
         let works = BenchWork::ALL.into_iter().filter(|work| *work != BenchWork::ExactDistributionPair).collect();
         Self { works, varied: Varied::ALL.to_vec(), threads: cores(), time: Duration::from_millis(400) }
@@ -194,7 +193,7 @@ impl Default for SweepStudy {
 }
 
 impl SweepStudy {
-    /// Rounds of which the fastest counts: what else runs on the machine can only slow a round down.
+    /// Number of rounds; the fastest counts, since other work on the machine can only slow a round down.
     pub const ROUNDS: u32 = 4;
 
     /// All points, each once.

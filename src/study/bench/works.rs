@@ -70,8 +70,8 @@ impl BenchWork {
     }
 }
 
-/// 250 different distributions, much like draws of Dirichlet(6, 3, 1/8, .. 1/8): most parties are nearly sure, of one
-/// of two classes. Always the same.
+/// 250 different distributions, much like draws of Dirichlet(6, 3, 1/8, .. 1/8): most parties are nearly sure of one of
+/// two classes. The same on every call.
 fn parties() -> Result<Vec<Vec<f64>>> {
     let mut stream = Simulation::new(1)?.seed(250).stream(World::Dataset, 0);
     let mut exponential = || -(1.0 - stream.random::<f64>()).ln();

@@ -26,13 +26,13 @@ pub enum Goal {
         /// The false-positive rate, between 0 and 1.
         rate: Probability,
     },
-    /// No attacker's true-positive rate is above its false-positive rate by more.
+    /// No attacker's true-positive rate exceeds its false-positive rate by more than this.
     Advantage(Probability),
-    /// Of the people that an attacker with this false-positive rate accuses, no larger share are members.
+    /// Among the people that an attacker with this false-positive rate accuses, the share of members is at most this.
     Posterior {
         /// The largest share, above the prior and below 1.
         most: Probability,
-        /// The share of members among all whom the attacker looks at, between 0 and 1.
+        /// The share of members among all people that the attacker considers, between 0 and 1.
         prior: Probability,
         /// The false-positive rate, between 0 and 1.
         rate: Probability,
@@ -53,7 +53,7 @@ impl Goal {
     /// By how much δ(ε) may be above that of μ-GDP. Further out in the tails a profile is known to rounding only.
     pub const SLACK: f64 = 1e-10;
 
-    /// Checks that the goal says more than nothing and can be met.
+    /// Checks that the goal is not trivial and can be met.
     ///
     /// # Errors
     /// [`Error::Rejected`] otherwise.
@@ -119,7 +119,7 @@ impl Goal {
         }
     }
 
-    /// Whether the goal is met for certain.
+    /// Whether the goal is certainly met.
     pub(super) fn is_met(&self, profile: &CertifiedProfile) -> Result<bool> {
         match self.demand() {
             Demand::Delta(epsilon, delta) => {
@@ -134,7 +134,7 @@ impl Goal {
         }
     }
 
-    /// Whether the goal is missed for certain.
+    /// Whether the goal is certainly missed.
     pub(super) fn is_missed(&self, profile: &CertifiedProfile) -> Result<bool> {
         match self.demand() {
             Demand::Delta(epsilon, delta) => {
@@ -228,7 +228,7 @@ mod tests {
         assert!(Goal::Posterior { most: share(0.6), prior: half, rate: low }.check().is_ok());
     }
 
-    /// Of μ = 1 everything is known: Φ(Φ⁻¹(f) + 1) and 2Φ(1/2) - 1.
+    /// For μ = 1 everything is known: Φ(Φ⁻¹(f) + 1) and 2Φ(1/2) - 1.
     #[test]
     fn goals_are_met_and_missed_on_either_side_of_the_truth() {
         let profile = CertifiedProfile::gaussian(1.0).unwrap();

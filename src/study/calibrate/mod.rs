@@ -21,11 +21,11 @@ use profile::{Enclosure, Profiles};
 use search::{CLOSE, CLOSEST, Least, least, rounded_down};
 use serde::Serialize;
 
-/// How much noise makes a mechanism, run so many times, as private as a goal says?
+/// How much noise makes a mechanism that is run a number of times meet a privacy goal?
 ///
 /// The least scale is found by bisection on a bound that holds: the closed form of Gaussian noise, the upper side of
-/// composed privacy-loss distributions, or, of mechanisms on votes, theorems for all votes as Rényi divergences. The
-/// goal is met for certain at the scale that is found, and the bound misses it at 0.9998 of that scale.
+/// composed privacy-loss distributions, or, for mechanisms on votes, theorems for all votes as Rényi divergences. The
+/// goal is certainly met at the scale found, and the bound misses it at 0.9998 of that scale.
 ///
 /// ```
 /// # use leakbound::mechanism::NoiseFamily;
@@ -44,13 +44,13 @@ use serde::Serialize;
 /// ```
 #[derive(Debug, Clone)]
 pub struct CalibrateStudy {
-    /// The mechanism, with the scale that is sought left open.
+    /// The mechanism, with the unknown scale left open.
     pub family: NoiseFamily,
-    /// Votes per class: how many classes there are, and of one voter its vote. None for mechanisms of a record.
+    /// Votes per class, which give the number of classes, and for one voter its vote. None for mechanisms of a record.
     pub histogram: Option<VoteHistogram>,
     /// How often the mechanism is run with fresh noise, at least once.
     pub times: u64,
-    /// What is to be achieved.
+    /// The goal.
     pub goal: Goal,
 }
 
@@ -70,11 +70,11 @@ pub struct AttackRow {
 pub struct CalibrateAnswer {
     /// The mechanism with the scale that was found.
     pub mechanism: String,
-    /// The parameter that was sought.
+    /// The parameter that was searched for.
     pub parameter: String,
     /// The least scale at which the bound meets the goal.
     pub scale: Number,
-    /// A smaller scale at which the goal is missed for certain, where one is known.
+    /// A smaller scale at which the goal is certainly missed, if one is known.
     pub too_little: Option<Number>,
     /// How often the mechanism is run.
     pub times: u64,
@@ -88,7 +88,7 @@ pub struct CalibrateAnswer {
     pub attacks: Vec<AttackRow>,
     /// The largest difference of true- and false-positive rate, at most.
     pub advantage: Number,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -99,7 +99,7 @@ answer!(CalibrateAnswer, "leakbound.calibrate/1", warnings);
 const DELTAS: [f64; 6] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10];
 /// False-positive rates of the table and of the figure.
 const RATES: [f64; 9] = [1e-5, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9];
-/// Shares of the scale that are tried for one that is too little for certain.
+/// Shares of the scale that are tried, to find one that is certainly too little.
 const LESS: [f64; 7] = [0.9998, 0.9995, 0.998, 0.99, 0.95, 0.8, 0.5];
 /// About how many scales are looked at.
 const LOOKS: u64 = 40;
@@ -108,7 +108,7 @@ impl Study for CalibrateStudy {
     type Answer = CalibrateAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a goal that promises nothing, that needs no noise or that no noise meets, those of
+    /// [`Error::Rejected`] for a goal that is trivial, that needs no noise or that no noise meets, those of
     /// [`NoiseFamily::at`], and those of the privacy losses.
     fn run(&self, progress: &Progress<'_>) -> Result<CalibrateAnswer> {
         self.goal.check()?;
@@ -198,7 +198,7 @@ impl CalibrateStudy {
         Error::rejected("calibrate", format_args!("{} {what}", self.goal))
     }
 
-    /// A scale at which the goal is missed for certain.
+    /// A scale at which the goal is certainly missed.
     fn too_little(&self, profiles: &Profiles, scale: f64, below: f64, meter: &Meter<'_>) -> Result<Option<f64>> {
         let deltas = self.goal.deltas();
         for scale in std::iter::once(below).chain(LESS.map(|share| share * scale)).map(rounded_down) {
@@ -254,7 +254,7 @@ impl CalibrateStudy {
     }
 }
 
-/// What the least of a bound is not.
+/// Warnings about the limits of the scale found.
 fn warnings(mechanism: &dyn Mechanism, bound: ProfileKind) -> Vec<Warning> {
     let theorems = Warning {
         code: "least-by-theorems",

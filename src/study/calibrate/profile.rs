@@ -90,7 +90,7 @@ impl Profiles {
         }
     }
 
-    /// From both sides; None where nothing is known from below.
+    /// From both sides; None if no lower bound is known.
     pub(super) fn both(
         &self,
         mechanism: &dyn Mechanism,
@@ -118,7 +118,7 @@ impl Profiles {
         CertifiedProfile::gaussian(up(mu * (self.times as f64).sqrt(), 4.0))
     }
 
-    /// None where votes may move anywhere, so that no pair is the worst, and where no losses are known.
+    /// None if votes may move anywhere, because then no pair is the worst, and if no losses are known.
     fn losses(&self, mechanism: &dyn Mechanism, cells: usize) -> Result<Option<Losses>> {
         match mechanism.kind().data {
             DataKind::OneRecord | DataKind::OneVoter => {}

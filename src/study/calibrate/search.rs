@@ -7,7 +7,7 @@ use crate::study::number::{digits_above, digits_below, nearest_digits};
 const SCALES: [f64; 2] = [1e-6, 1e9];
 /// How far the scale below that is not enough may be, relative to the one that is.
 pub(super) const CLOSE: f64 = 2e-4;
-/// The same where a scale is looked at in no time.
+/// The same if evaluating a scale takes almost no time.
 pub(super) const CLOSEST: f64 = 1e-7;
 /// Factors between the scales on the way to the first two between which the least one is.
 const FIRST_STRIDE: f64 = 1.1;
@@ -66,8 +66,8 @@ pub(super) fn least(start: f64, close: f64, mut holds: impl FnMut(f64) -> Result
         let middle = (low * high).sqrt();
         if holds(middle)? { high = middle } else { low = middle }
     }
-    // Few digits, if they hold, too: the nearest, where the search leaves no others, and those above, where rounding may
-    // meet a step of an enclosure.
+    // Rounds to few digits if the property also holds there: to the nearest if the search leaves no others, and upward
+    // if rounding may meet a step of an enclosure.
     let near = nearest_digits(high, DIGITS);
     let only = (near > low && high - low < digits_above(high, DIGITS) - digits_below(high, DIGITS)).then_some(near);
     for enough in only.into_iter().chain([digits_above(high, DIGITS)]) {

@@ -59,7 +59,7 @@ fn pure_mechanisms_need_the_noise_of_their_epsilon() {
     assert!(advantage <= 0.2 * (1.0 + 1e-9) && advantage > 0.2 * 0.999, "{advantage}");
 }
 
-/// A correct program fails never: goals are drawn, and the bound is looked at on both sides of what it finds.
+/// A correct program never fails: goals are drawn, and the bound is checked on both sides of the scale it finds.
 #[test]
 fn the_bound_holds_at_the_scale_and_fails_just_below() {
     let mut stream = ChaCha8Rng::seed_from_u64(20_261_124);

@@ -14,15 +14,15 @@ use crate::study::scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
 use crate::study::{Study, Warning};
 use serde::Serialize;
 
-/// What do the scores of planned canaries prove of the run?
+/// What do the scores of planned canaries prove about the run?
 ///
-/// Each set of scores is audited with an equal share of the plan's failure probability, so that all bounds hold at once
-/// but for that probability: the largest one is a bound.
+/// Each set of scores is audited with an equal share of the plan's failure probability. All bounds hold simultaneously
+/// except with that probability, so the largest one is itself a bound.
 #[derive(Debug, Clone)]
 pub struct CanaryAuditStudy {
     /// The plan, made before training.
     pub plan: CanaryPlan,
-    /// The scores of the attacks, at most as many as were planned.
+    /// The scores of the attacks; no more attacks than were planned.
     pub attacks: Vec<CanaryAttackScores>,
     /// Simulated audits behind the forecast.
     pub repetitions: u64,
@@ -43,13 +43,13 @@ pub struct CanaryAttackScores {
 pub struct CanaryAttackRow {
     /// What the attack is called, such as the name of its file.
     pub scores: String,
-    /// The lower bound of ε at the plan's δ; those of all sets hold at once.
+    /// The lower bound of ε at the plan's δ; the bounds of all sets hold simultaneously.
     pub epsilon: Number,
-    /// The lower bound of μ, where the plan has one.
+    /// The lower bound of μ, if the plan has one.
     pub mu: Option<Number>,
     /// Guesses that count.
     pub guesses: u64,
-    /// Right ones among them.
+    /// Correct ones among them.
     pub right: u64,
 }
 
@@ -62,18 +62,18 @@ pub struct CanaryAuditAnswer {
     pub plan: RecordedCanaryPlan,
     /// The SHA-256 of the plan.
     pub plan_sha256: String,
-    /// ε at the plan's δ that the claim comes to.
+    /// ε at the plan's δ that the claim implies.
     pub claimed_epsilon: Option<Number>,
     /// The largest bound of ε that the plan can give.
     pub most_shown: Number,
-    /// What audits find where each canary is shown as well as the claim allows; absent without a claim.
+    /// What audits find if each canary is as visible as the claim allows; absent without a claim.
     pub forecast: Option<ForecastRanges>,
     /// What each set of scores proves.
     pub attacks: Vec<CanaryAttackRow>,
-    /// What the scores prove: of several sets, the largest bounds of each quantity.
+    /// What the scores prove: the largest bound of each quantity over all sets.
     #[serde(flatten)]
     pub audit: ScoresAnswer,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -84,8 +84,8 @@ impl Study for CanaryAuditStudy {
     type Answer = CanaryAuditAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for no set of scores and for more of them than were planned; [`Error::Length`] for another
-    /// number of scores than of canaries; those of [`ScoresStudy`].
+    /// [`Error::Rejected`] without scores and for more sets of scores than planned; [`Error::Length`] if the numbers of
+    /// scores and canaries differ; those of [`ScoresStudy`].
     fn run(&self, progress: &Progress<'_>) -> Result<CanaryAuditAnswer> {
         let plan = &self.plan.audit;
         let (found, planned) = (self.attacks.len(), plan.attacks());
@@ -169,8 +169,8 @@ fn attack_row(attack: &CanaryAttackScores, audit: &ScoresAnswer) -> CanaryAttack
     }
 }
 
-/// The largest bounds of several audits, of which any is wrong with this probability; guesses are those of the largest
-/// bound of ε. None of no audit.
+/// The largest bounds of several audits; any of them is wrong with at most this probability. Guesses are those of the
+/// largest bound of ε. None without an audit.
 fn largest(audits: Vec<ScoresAnswer>, failure: FailureProbability) -> Option<ScoresAnswer> {
     let lower = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower.0).fold(0.0, f64::max);
     let mut audits = audits.into_iter();

@@ -1,4 +1,4 @@
-//! What is claimed of a training, as bounds and as scores.
+//! The claim about a training, as bounds and as scores.
 
 use crate::audit::{CanaryScoreModel, ClaimedBounds};
 use crate::divergence::{LossQuantiles, compose_losses, gdp_epsilon};
@@ -28,7 +28,7 @@ fn check_relation(mechanism: &dyn Mechanism) -> Result<()> {
     Err(Error::Rejected { operation: "claim of a training", reason })
 }
 
-/// Scores of canaries of which the claim allows no clearer ones.
+/// Scores of canaries, as clear as the claim allows.
 pub(super) fn score_model(claim: &TrainingClaim, delta: Delta) -> Result<CanaryScoreModel> {
     match claim {
         TrainingClaim::Epsilon(epsilon) => Ok(CanaryScoreModel::Approximate { epsilon: *epsilon, delta }),
@@ -46,7 +46,7 @@ pub(super) fn score_model(claim: &TrainingClaim, delta: Delta) -> Result<CanaryS
     }
 }
 
-/// ε at δ of a claim, rounded up, and its μ where it has one.
+/// ε at δ of a claim, rounded up, and its μ if it has one.
 pub(super) fn claimed_bounds(claim: &TrainingClaim, delta: Delta) -> Result<ClaimedBounds> {
     // Roots are found within 1e-13 of themselves.
     let gaussian = |mu: f64| -> Result<ClaimedBounds> {

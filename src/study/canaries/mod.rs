@@ -92,7 +92,7 @@ mod tests {
         ");
     }
 
-    /// A training that shows each canary with a margin refutes a small claim; one that shows none is said to be weakly
+    /// A training that shows each canary with a margin refutes a small claim; one that shows none is reported as weakly
     /// attacked.
     #[test]
     fn scores_of_a_plan_are_concluded() {

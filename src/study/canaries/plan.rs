@@ -21,11 +21,11 @@ pub enum PlannedGuesses {
     /// Those with the largest forecast among numbers that can refute the claim, which are then declared; only with a
     /// claim.
     BestForecast,
-    /// Nested guesses, of the sides with the larger forecast; of both without a claim.
+    /// Nested guesses on the sides with the larger forecast; on both sides without a claim.
     Nested,
 }
 
-/// How is a training run to be audited, and what can the audit show?
+/// How can a training run be audited, and what can the audit show?
 ///
 /// ```
 /// # use leakbound::audit::{GuessSelection, MembersScore};
@@ -59,14 +59,14 @@ pub struct CanaryPlanStudy {
     pub guesses: PlannedGuesses,
     /// On which side of the others the scores of members are expected.
     pub members_score: MembersScore,
-    /// Sets of scores that are audited: each has an equal share of the failure probability, and the largest of their
-    /// bounds holds.
+    /// Number of sets of scores: each has an equal share of the failure probability, and the largest of their bounds
+    /// holds.
     pub attacks: usize,
     /// δ of the bound.
     pub delta: Delta,
     /// The probability that a bound is wrong.
     pub failure_probability: FailureProbability,
-    /// What is claimed of the training.
+    /// The claim about the training.
     pub claim: Option<TrainingClaim>,
     /// Simulated audits behind the forecast.
     pub repetitions: u64,
@@ -80,13 +80,13 @@ pub struct CanaryPlanAnswer {
     pub plan: RecordedCanaryPlan,
     /// Canaries that the run is to be trained on.
     pub members: u64,
-    /// ε at the plan's δ that the claim comes to.
+    /// ε at the plan's δ that the claim implies.
     pub claimed_epsilon: Option<Number>,
     /// The largest bound of ε that this plan can give, whatever the training shows.
     pub most_shown: Number,
-    /// What audits find where each canary is shown as well as the claim allows; absent without a claim.
+    /// What audits find if each canary is as visible as the claim allows; absent without a claim.
     pub forecast: Option<ForecastRanges>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

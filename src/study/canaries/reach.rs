@@ -1,4 +1,4 @@
-//! What a plan can show: its forecast, and what is said where that is little.
+//! What a plan can show: its forecast, and a warning if that is little.
 
 use crate::audit::{CanaryScoreModel, ClaimedBounds, ForecastBound, MostShown, OneRunPlan, forecast_one_run};
 use crate::error::Result;
@@ -6,28 +6,28 @@ use crate::study::Warning;
 use crate::study::number::{Number, significant};
 use serde::Serialize;
 
-/// So few canaries of a kind say next to nothing.
+/// Fewer canaries of a kind than this show next to nothing.
 const FEW: u64 = 50;
 
-/// A bound as it comes out of simulated audits.
+/// The distribution of a bound over simulated audits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForecastRange {
-    /// A twentieth of the audits find less.
+    /// A twentieth of the audits find a smaller bound.
     pub low: Number,
-    /// Half of them find less.
+    /// The median of the bounds.
     pub median: Number,
-    /// A twentieth of them find more.
+    /// A twentieth of the audits find a larger bound.
     pub high: Number,
 }
 
-/// What audits find where each canary is shown as well as the claim allows.
+/// What audits find if each canary is as visible as the claim allows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForecastRanges {
     /// The bound of ε at the plan's δ.
     pub epsilon: ForecastRange,
-    /// The bound of μ, where the plan has one.
+    /// The bound of μ, if the plan has one.
     pub mu: Option<ForecastRange>,
     /// Simulated audits.
     pub repetitions: u64,

@@ -1,4 +1,4 @@
-//! What an audit of counts says beside its bounds per query: μ, δ and the trade-off, the divergences of given
+//! What an audit of counts reports besides its bounds per query: μ, δ and the trade-off, the divergences of given
 //! distributions, and all queries together.
 
 use super::request::{CountedQuery, CountsStudy};
@@ -36,17 +36,17 @@ pub struct DeltaRow {
 pub struct TradeOffPoint {
     /// Labels of the outcomes in the set.
     pub outcomes: Vec<String>,
-    /// P(O), from and to.
+    /// Lower and upper limit of P(O).
     pub p: [Number; 2],
-    /// Q(O), from and to.
+    /// Lower and upper limit of Q(O).
     pub q: [Number; 2],
 }
 
-/// What one event says about the trade-off of both worlds: everything here holds at once.
+/// What one event shows about the trade-off of both worlds: everything in the row holds simultaneously.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TradeOffRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// `trade-off-band` for all thresholds of the guessed ratio, `clopper-pearson` for the output sets.
     pub method: &'static str,
@@ -62,7 +62,7 @@ pub struct TradeOffRow {
     pub points: Vec<TradeOffPoint>,
 }
 
-/// Output sets with their limits, all of which hold at once.
+/// Output sets with their limits, which hold simultaneously.
 struct Limits {
     method: &'static str,
     sets: Vec<OutputSet>,
@@ -70,8 +70,8 @@ struct Limits {
 }
 
 impl Limits {
-    /// The band of all thresholds of the ratio that the guide leads to expect, or the sets of the audit; without
-    /// either each outcome alone, at a price that does not depend on which outcomes were seen.
+    /// The band of all thresholds of the ratio that the guide predicts, or the sets of the audit; without either, each
+    /// outcome alone, at a price that does not depend on which outcomes were seen.
     fn new(query: &CountedQuery, failure: FailureProbability) -> Result<Self> {
         if let Some(score) = query.guide.score() {
             let band = trade_off_band(&query.counts, score, failure)?;
@@ -156,7 +156,7 @@ impl CountsStudy {
         rows
     }
 
-    /// All queries together, where the request says how they compose.
+    /// All queries together, if the request states how they compose.
     pub(super) fn composed(&self, budget: &FailureBudget) -> Result<Option<ComposedSection>> {
         let (queries, mode, bounds) = (&self.queries, self.composition, &self.bounds);
         let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };

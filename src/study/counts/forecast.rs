@@ -1,4 +1,4 @@
-//! How many samples would certify half and nine tenths of what the outputs look like.
+//! How many samples would certify half and nine tenths of the apparent leakage.
 
 use super::request::CountedQuery;
 use crate::audit::{
@@ -21,8 +21,8 @@ fn forecast_of(method: Method) -> bool {
 
 /// One row for each method, at the first order and direction.
 ///
-/// The divergence is an estimate from all counts, shrunk as far as their noise suggests; where nothing is left of it,
-/// or it is infinite, there is nothing to forecast.
+/// The divergence is an estimate from all counts, shrunk as far as their noise suggests; if nothing is left of it, or
+/// it is infinite, there is nothing to forecast.
 pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<ForecastRow>> {
     let (Some(&order), Some(&direction)) = (plan.orders.first(), plan.directions.first()) else {
         return Ok(Vec::new());
@@ -49,7 +49,7 @@ pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<Forecas
                 .ok_or(Error::Rejected { operation: "forecast", reason: format!("{method} does not apply") })
         };
         let samples = |share: f64| samples_to_reach(p, q, share * divergence, bound);
-        // No valid bound is expected to exceed what it bounds, so that no forecast of one does.
+        // No valid bound is expected to exceed the quantity it bounds, so no forecast of one does.
         let at = |&samples: &u64| Ok([samples as f64, (typical_bound(p, q, samples, bound)? / divergence).min(1.0)]);
         Ok(ForecastRow {
             query: query.name.clone(),
@@ -66,7 +66,7 @@ pub(super) fn rows(query: &CountedQuery, plan: &AuditPlan) -> Result<Vec<Forecas
     methods.map(forecast).collect()
 }
 
-/// Both distributions as they look: the distribution that was given, or the shrunken frequencies of all outputs.
+/// Estimates of both distributions: the distribution that was given, or the shrunken frequencies of all outputs.
 fn estimate(query: &CountedQuery) -> Result<OutputPair> {
     match query.guide.pair() {
         Some(pair) if query.guide.sets.source == SetSource::ExactDistribution => Ok(pair.clone()),

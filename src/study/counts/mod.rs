@@ -45,7 +45,7 @@ pub struct CountsAnswer {
     pub forecasts: Vec<ForecastRow>,
     /// Claims tested.
     pub claims: Vec<Claim>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -56,7 +56,7 @@ impl Study for CountsStudy {
     type Answer = CountsAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) for a method that lacks what it needs and for a composition of one
+    /// [`Error::Rejected`](crate::Error::Rejected) for a method without its required input and for a composition of one
     /// query, and those of the methods.
     fn run(&self, progress: &Progress<'_>) -> Result<CountsAnswer> {
         let queries = &self.queries;
@@ -90,7 +90,7 @@ impl Study for CountsStudy {
             warnings: skipped(audits.iter().flat_map(|applied| &applied.audit.skipped)).into_iter().collect(),
         };
         answer.warnings.extend(near_zero(queries, &audits));
-        // Rows take the place of what they are made from: there may be many queries.
+        // Rows replace the data that they are made from, since there may be many queries.
         for (query, Applied { audit, recommendation, .. }) in queries.iter().zip(audits) {
             answer.bounds.extend(bound_rows(&query.name, &audit));
             answer.epsilon.extend(epsilon_rows(&query.name, &audit));
@@ -113,14 +113,14 @@ impl CountsStudy {
         Ok(parallel::try_map(self.queries[..wanted].iter().zip(audits), rows)?.concat())
     }
 
-    /// Claims are tested on evidence that holds for all queries at once.
+    /// Claims are tested on evidence that holds for all queries simultaneously.
     fn tested(&self, budget: &FailureBudget) -> Result<Vec<Claim>> {
         let queries = self.queries.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
         self.bounds.claims.test_queries(queries, budget, self.bounds.failure_probability)
     }
 }
 
-/// One warning for all methods that did not apply, each with the reason that it had first.
+/// One warning for all methods that did not apply, each with its first reason.
 pub(super) fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for found in skipped {
@@ -142,7 +142,7 @@ pub(super) fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<
     })
 }
 
-/// The bootstrap claims leakage where there is none: the warning of its authors, where it is due.
+/// The bootstrap claims leakage when there is none: its authors' warning, if it applies.
 fn near_zero(queries: &[CountedQuery], audits: &[Applied]) -> Option<Warning> {
     let bootstrapped = |applied: &Applied| applied.plan.methods.iter().any(|method| method.is_bootstrap());
     let due: Vec<&str> = queries

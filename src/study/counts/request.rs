@@ -6,10 +6,10 @@ use crate::model::Composition;
 use crate::quantity::Epsilon;
 use crate::study::bounds::Bounds;
 
-/// The counts of one query, and what was known of it before.
+/// The counts of one query, and its prior guide.
 #[derive(Debug, Clone)]
 pub struct CountedQuery {
-    /// Its name; empty where there is one query only.
+    /// Its name; empty if there is only one query.
     pub name: String,
     /// Outputs of both worlds.
     pub counts: PairedCounts,
@@ -48,7 +48,7 @@ pub struct CountsStudy {
     pub queries: Vec<CountedQuery>,
     /// What is bounded, and how.
     pub bounds: Bounds,
-    /// Values of ε at which δ is bounded; then the trade-off is too.
+    /// Values of ε at which δ is bounded; if there are any, the trade-off is also bounded.
     pub epsilons: Vec<Epsilon>,
     /// Whether μ and the trade-off curve are bounded.
     pub trade_off: bool,

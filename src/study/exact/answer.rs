@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeRow {
-    /// Class, counted from 0, or `abstain`; of other outputs the number of the outcome or of its bin, counted from 0.
+    /// Class, counted from 0, or `abstain`; for other outputs the number of the outcome or of its bin, counted from 0.
     pub label: String,
     /// Its probability under the histogram.
     pub p: Number,
@@ -31,7 +31,7 @@ pub(super) struct Ends {
     pub(super) changes: [Option<Neighbor>; 2],
 }
 
-/// Rows of a quantity in both directions: what it is the quantity at, and its two values.
+/// Rows of a quantity in both directions: the argument, and the two values.
 macro_rules! both_directions {
     ($($(#[$row:meta])* $name:ident {
         $(#[$place:meta])* $at:ident, $(#[$one:meta])* $forward:ident, $(#[$other:meta])* $reverse:ident
@@ -46,9 +46,9 @@ macro_rules! both_directions {
             pub $forward: Number,
             $(#[$other])*
             pub $reverse: Number,
-            /// What each of the two is at least, as far as it is known.
+            /// Lower bounds of both values, as far as known.
             pub at_least: [Number; 2],
-            /// What each of the two is at most; infinite where nothing is known beyond the bins.
+            /// Upper bounds of both values; infinite if nothing is known beyond the bins.
             pub at_most: [Number; 2],
             /// In a search: the change that attains the forward value.
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,9 +100,9 @@ both_directions! {
     TestPowerRow {
         /// False-positive rate.
         fpr,
-        /// The largest share of the outputs of P that a test finds, where it takes this share of those of Q.
+        /// The largest share of the outputs of P that a test accepts if it accepts this share of the outputs of Q.
         tpr_forward,
-        /// The largest share of the outputs of Q that a test finds, where it takes this share of those of P.
+        /// The largest share of the outputs of Q that a test accepts if it accepts this share of the outputs of P.
         tpr_reverse
     }
 }
@@ -117,7 +117,7 @@ pub struct AccountantRow {
     pub order: f64,
     /// The divergence that it bounds.
     pub direction: Direction,
-    /// The RDP it promises.
+    /// The RDP that it guarantees.
     pub rdp: Number,
 }
 
@@ -129,9 +129,9 @@ pub struct ExactAnswer {
     pub mechanism: String,
     /// The histogram of the dataset.
     pub histogram: String,
-    /// The histogram of the neighbor; in a search that of the worst change of the first order, forward.
+    /// The histogram of the neighbor; in a search the worst one at the first order, forward.
     pub neighbor: Option<String>,
-    /// How many neighbors were searched, in a search.
+    /// Number of neighbors, in a search.
     pub neighbors_searched: Option<usize>,
     /// The noise of a noisy argmax.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,10 +139,10 @@ pub struct ExactAnswer {
     /// The threshold test before the argmax, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<String>,
-    /// Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, rounded down
-    /// and at most those of the numbers themselves.
+    /// Whether outputs are numbers cut into bins; if so, the values here are lower ends, at most those of the numbers
+    /// themselves.
     pub binned: bool,
-    /// The output distributions; in a search those of the worst change of the first order, forward.
+    /// The output distributions; in a search those of the worst neighbor at the first order, forward.
     pub outcomes: Vec<OutcomeRow>,
     /// Estimated largest relative error of a probability.
     pub distribution_error: Number,
@@ -161,7 +161,7 @@ pub struct ExactAnswer {
 }
 
 impl ExactAnswer {
-    /// No exact value is above an accountant of its direction.
+    /// No exact value exceeds an accountant of its direction.
     pub(super) fn consistent(&self) -> Result<()> {
         for row in &self.divergences {
             for (direction, exact) in Direction::BOTH.into_iter().zip(row.at_least) {

@@ -18,8 +18,8 @@ pub(super) enum Wanted {
     TruePositiveRate(Probability),
 }
 
-/// A mechanism on a dataset, and the ways in which its outputs are cut into bins: real numbers in those that resolve a
-/// Rényi order, for each order, and all others in one.
+/// A mechanism on a dataset, and the ways in which its outputs are cut into bins: real numbers into bins that resolve a
+/// Rényi order, one way for each order, and all other outputs in one way.
 pub(super) struct Outputs<'a> {
     mechanism: &'a dyn Mechanism,
     histogram: &'a VoteHistogram,
@@ -114,7 +114,7 @@ impl Compared<'_> {
         wanted.iter().map(|&wanted| Direction::BOTH.map(|direction| value(wanted, direction))).collect()
     }
 
-    /// What a claimed quantity is at least, the larger of both directions.
+    /// A lower bound of a claimed quantity, the larger of both directions.
     pub(super) fn claimed(&self, quantity: Quantity) -> AtLeast {
         let [forward, reverse] = Direction::BOTH.map(|direction| match quantity {
             Quantity::Rdp(order) => self.of_order(order).renyi_at_least(direction, order),

@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Which neighbors of a histogram are looked at.
 #[derive(Debug, Clone)]
 pub enum Searched {
-    /// This one.
+    /// This neighbor.
     Neighbor(VoteHistogram),
     /// All of them, for the largest value of each quantity.
     All(Changes),
@@ -36,11 +36,11 @@ pub enum Searched {
 
 /// How much does one answer of a mechanism leak?
 ///
-/// Divergences, δ, ε and the trade-off curve come from the output distributions by numerical integration, claims are
-/// tested against them, and the theorems that hold in both directions stand beside them.
+/// Divergences, δ, ε and the trade-off curve come from the output distributions by numerical integration. Claims are
+/// tested against them, and the theorems that hold in both directions are shown next to them.
 ///
-/// Outputs that are real numbers are cut into bins, which is post-processing: their values are below those of the
-/// numbers, and a claim that is refuted is wrong of the numbers, too.
+/// Outputs that are real numbers are cut into bins. This is post-processing, so the values are below those of the
+/// numbers, and a refuted claim is also wrong for the numbers.
 ///
 /// ```
 /// # use leakbound::histogram::{Changes, VoteChange, VoteHistogram};
@@ -66,7 +66,7 @@ pub enum Searched {
 pub struct ExactStudy {
     /// What is released.
     pub mechanism: Arc<dyn Mechanism>,
-    /// The data, as the relation of the mechanism says: votes per class, or 0 or 1 record.
+    /// The data, of the kind that the mechanism takes: votes per class, or 0 or 1 record.
     pub histogram: VoteHistogram,
     /// Its neighbor, or those that are searched.
     pub searched: Searched,
@@ -103,7 +103,7 @@ impl Study for ExactStudy {
 
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) for histograms of different lengths, those of the mechanism, and
-    /// [`Error::Contradiction`](crate::Error::Contradiction) where an exact value is above a theorem.
+    /// [`Error::Contradiction`](crate::Error::Contradiction) if an exact value is above a theorem.
     fn run(&self, progress: &Progress<'_>) -> Result<ExactAnswer> {
         let rates = RATES.into_iter().map(Probability::new).collect::<Result<Vec<_>>>()?;
         let wanted: Vec<Wanted> = (self.orders.iter().copied().map(Wanted::Renyi))
@@ -143,14 +143,14 @@ impl ExactStudy {
         self.mechanism.downcast()
     }
 
-    /// All changes, one for those that only swap classes where the mechanism treats classes alike.
+    /// All changes; if the mechanism treats classes alike, one for all that only swap classes.
     fn changes(&self, changes: Changes) -> Result<Vec<Neighbor>> {
         let alike = self.mechanism.treats_classes_alike();
         searched(self.histogram.number_of(changes, alike))?;
         Ok(self.histogram.changes(changes, alike).collect())
     }
 
-    /// The largest values over all neighbors. Claims are about every neighbor: the largest value of each counts.
+    /// The largest values over all neighbors. Claims are about every neighbor, so the largest value counts.
     fn search(
         &self,
         outputs: &Outputs<'_>,
@@ -184,7 +184,7 @@ impl ExactStudy {
         self.claims.test(&[(String::new(), compared)], 0.0, |compared, quantity| compared.claimed(quantity))
     }
 
-    /// The theorems that hold against the neighbors that were looked at. None where the theorems of the mechanism are
+    /// The theorems that hold against the neighbors that were looked at. None if the theorems of the mechanism are
     /// about other neighbors.
     fn theorems(&self, neighbor: &VoteHistogram) -> Vec<Theorem> {
         let (known, kind) = (WorstCases::default(), self.mechanism.kind().data);
@@ -220,8 +220,8 @@ impl ExactStudy {
         rows
     }
 
-    /// What is above the values of numbers that were cut into bins, which are below them: the theorems, and the closed
-    /// form of Gaussian noise.
+    /// Upper bounds for numbers that were cut into bins, whose values are lower ends: the theorems, and the closed form
+    /// of Gaussian noise.
     fn beyond_bins(&self, wanted: Wanted, direction: Direction, accountants: &[AccountantRow]) -> Result<AtMost> {
         let gaussian = self.mechanism.gaussian_mu().map(|mu| CertifiedProfile::gaussian(up(mu, 4.0))).transpose()?;
         let closed = match (wanted, gaussian) {
@@ -237,7 +237,7 @@ impl ExactStudy {
         Ok(AtMost::new(closed))
     }
 
-    /// Both ends of a value. Of bins the value itself is the lower end of what is released.
+    /// Both ends of a value. With bins, the value itself is a lower end for the released number.
     fn ends(&self, wanted: Wanted, value: Value, binned: bool, accountants: &[AccountantRow]) -> Result<Ends> {
         let [forward, reverse] = Direction::BOTH.map(|direction| {
             let exact = value.values[direction as usize];
@@ -340,7 +340,7 @@ mod tests {
     use crate::simulate::Sampler;
     use crate::study::unwatched;
 
-    /// A class whose votes count the more the later it stands.
+    /// A mechanism in which the votes of later classes count more.
     #[derive(Debug)]
     struct Tilted;
 

@@ -1,4 +1,4 @@
-//! What an audit of a program answers.
+//! The answer of an audit of a program.
 
 use super::counterexample::CounterexampleFound;
 use super::naming::Naming;
@@ -22,12 +22,12 @@ pub struct TriedPair {
     pub neighbor: Dataset,
     /// What the pair looks like.
     pub pattern: String,
-    /// Runs of each of both.
+    /// Runs of each of the two.
     pub runs: u64,
-    /// The largest share of a claim that these runs make plausible: above 1 the claim is in doubt. None where nothing
-    /// was searched.
+    /// The largest share of a claim that these runs make plausible: above 1 the claim is in doubt. None without a
+    /// search.
     pub score: Option<Number>,
-    /// Why there are no outputs, if the program takes no such dataset or failed.
+    /// Why there are no outputs, if the program rejects such datasets or failed.
     pub trouble: Option<String>,
 }
 
@@ -47,9 +47,9 @@ pub struct OutcomeCount {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WitnessFound {
-    /// What it looks at.
+    /// What the function looks at.
     pub looks_at: String,
-    /// Fresh outputs by outcome; those of the search where it ended early.
+    /// Fresh outputs by outcome; those of the search if it ended early.
     pub outcomes: Vec<OutcomeCount>,
 }
 
@@ -57,11 +57,11 @@ pub struct WitnessFound {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunsMade {
-    /// Those of the search over all pairs, which choose pair and witness.
+    /// Runs of the search over all pairs, which choose pair and witness.
     pub search: u64,
-    /// Fresh ones of the chosen pair, from which the bounds come.
+    /// Fresh runs of the chosen pair, from which the bounds come.
     pub bounded: u64,
-    /// Those that made the counterexample smaller, and those that tested it then.
+    /// Runs that shrank the counterexample, and those that then tested it.
     pub shrink: u64,
 }
 
@@ -79,9 +79,9 @@ impl RunsMade {
 pub struct MechanismAnswer {
     /// The program.
     pub program: String,
-    /// Whether it gave the same outputs again for the same seed.
+    /// Whether it repeats its outputs for the same seed.
     pub repeatable: bool,
-    /// The grid to whose multiples its outputs were rounded before anything looked at them; none if they were not.
+    /// The grid to whose multiples outputs were rounded before any use; none if they were not rounded.
     pub round: Option<Number>,
     /// Runs of each world.
     pub runs: RunsMade,
@@ -89,13 +89,13 @@ pub struct MechanismAnswer {
     pub pairs: Vec<TriedPair>,
     /// Pairs that were tried.
     pub tried: usize,
-    /// What it takes to name the pair that refutes a claim; none where there is no claim, or one pair.
+    /// The runs needed to name the pair that refutes a claim; none without a claim, or with a single pair.
     pub naming: Option<Naming>,
     /// How outputs were compared.
     pub witness: WitnessFound,
     /// What the failure probability is for.
     pub failure: FailureNote,
-    /// Rényi bounds; none where the search ended early.
+    /// Rényi bounds; none if the search ended early.
     pub bounds: Vec<BoundRow>,
     /// ε bounds.
     pub epsilon: Vec<EpsilonRow>,
@@ -105,9 +105,9 @@ pub struct MechanismAnswer {
     pub claims: Vec<Claim>,
     /// What refutes a claim.
     pub counterexample: Option<CounterexampleFound>,
-    /// Whether somebody ended the audit before it was done: it says what had been seen by then.
+    /// Whether the audit was interrupted; if so, the answer covers what had been seen by then.
     pub interrupted: bool,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

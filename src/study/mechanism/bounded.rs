@@ -28,7 +28,7 @@ pub(super) struct Shown {
     pub(super) trade_off: Vec<TradeOffRow>,
     pub(super) claims: Vec<Claim>,
     pub(super) warnings: Vec<Warning>,
-    /// How the failure probability was spent, where bounds spent it.
+    /// How the failure probability was spent, if bounds spent it.
     pub(super) failure: Option<FailureNote>,
 }
 
@@ -42,7 +42,7 @@ impl Shown {
     }
 }
 
-/// A function from outputs to few outcomes, fixed before the outputs that it is used for.
+/// A function from outputs to few outcomes, fixed before the outputs that it is applied to.
 pub(super) struct Outcomes<'a> {
     pub(super) labels: Vec<String>,
     of: Box<dyn Fn(&Output) -> usize + 'a>,
@@ -55,7 +55,7 @@ pub(super) struct Outcomes<'a> {
 }
 
 impl<'a> Outcomes<'a> {
-    /// Those of a witness, and the sets that speak against the claims.
+    /// The outcomes of a witness, and the sets that are evidence against the claims.
     pub(super) fn of(chosen: &'a Chosen, aims: &[Aim]) -> Result<Self> {
         // The sets of a guide are those of Rényi divergences; that of a claim may be others.
         let sets = |aim: &Aim| Event::choose(chosen, *aim);
@@ -68,7 +68,7 @@ impl<'a> Outcomes<'a> {
         })
     }
 
-    /// Whether an output lies in an event that is known.
+    /// Whether an output lies in a known event.
     pub(super) fn known(known: &'a PairCounterexample) -> Result<Self> {
         let labels = vec!["in the event".to_owned(), "outside".to_owned()];
         let counts = known.counts().map(|[inside, outside]| vec![inside, outside]);
@@ -105,7 +105,7 @@ impl<'a> Outcomes<'a> {
 }
 
 impl MechanismStudy<'_> {
-    /// What the search itself has shown, where it may end early.
+    /// What the search itself has shown, if it may end early.
     pub(super) fn early(&self, best: &Candidate, chosen: &Chosen, refuted: &[usize]) -> Shown {
         let failure = self.bounds.failure_probability.get();
         let claim = |(index, (claim, _, claimed)): (usize, (String, _, Claimed))| {
@@ -123,7 +123,7 @@ impl MechanismStudy<'_> {
         done.max(FIRST_BLOCK).min(self.batch.max(1) as u64)
     }
 
-    /// The runs of each world that were kept, and their counts; `none` where there are none.
+    /// The runs of each world that were kept, and their counts; `none` if nothing was kept.
     fn recalled(&self, of: &str, none: [Vec<u64>; 2], wanted: u64, sampler: &mut Sampler<'_>) -> (u64, [Vec<u64>; 2]) {
         let outcomes = none[0].len();
         let is_sound = |tally: &Tally| {
@@ -144,7 +144,7 @@ impl MechanismStudy<'_> {
         }
     }
 
-    /// Bounds from fresh runs of a pair; none where the time was over before the first of them.
+    /// Bounds from fresh runs of a pair; none if time ran out before the first run.
     pub(super) fn bounded(
         &self,
         pair: &Pair,

@@ -8,10 +8,10 @@ use crate::quantity::FailureProbability;
 use crate::study::number::{Number, significant};
 use serde::Serialize;
 
-/// The smallest failure probability that is looked at.
+/// The smallest failure probability that is tried.
 const SMALLEST: f64 = 1e-300;
 
-/// What refutes a claim: two neighbors, and a set of outputs that is too much likelier under one of them.
+/// What refutes a claim: two neighbors, and a set of outputs whose probability under one is too large for the claim.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterexampleFound {
@@ -38,12 +38,12 @@ pub struct CounterexampleFound {
     pub inside_neighbor: u64,
     /// Outputs of the neighbor.
     pub outputs_neighbor: u64,
-    /// The smallest failure probability at which this refutes the claim; none where these counts alone do not.
+    /// The smallest failure probability at which this refutes the claim; none if these counts alone do not.
     pub p_value: Option<Number>,
-    /// Whether it was made smaller, and tested on outputs that had no part in that.
+    /// Whether it was shrunk, then confirmed on fresh outputs.
     pub shrunk: bool,
-    /// Outputs of both for a figure: those of the test if it was made smaller, or else those of the search, which chose
-    /// the event.
+    /// Outputs of both for a figure: those of the test if it was shrunk, otherwise those of the search that chose the
+    /// event.
     pub bars: Vec<EventBar>,
 }
 
@@ -105,7 +105,7 @@ impl CounterexampleFound {
         }
     }
 
-    /// The p-value; 1 where these counts alone refute nothing.
+    /// The p-value; 1 if these counts alone refute nothing.
     pub(super) fn p_value_or_one(&self) -> f64 {
         self.p_value.map_or(1.0, |p| p.0)
     }
@@ -116,7 +116,7 @@ impl CounterexampleFound {
         self
     }
 
-    /// Whether the set is told by how numbers are written in binary, and not by how large they are.
+    /// Whether the set depends on the binary representation of numbers, and not on their size.
     #[must_use]
     pub fn is_of_bits(&self) -> bool {
         self.predicate.is_of_bits()

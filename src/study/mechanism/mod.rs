@@ -28,7 +28,7 @@ use std::ops::ControlFlow;
 
 /// Of the runs of each world: what the winner's witness is made from.
 const PILOT: f64 = 0.1;
-/// Of the time: what the search may take before the bounds, and what both may take where something may be left to shrink.
+/// Of the time: the share of the search before the bounds, and the share of both if something may be left to shrink.
 const SEARCH_TIME: f64 = 0.5;
 const BOUND_TIME: f64 = 0.85;
 /// Runs that show whether the program repeats itself.
@@ -42,8 +42,8 @@ impl Study for MechanismStudy<'_> {
     type Answer = MechanismAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a request that cannot be answered; [`Error::Input`] where the program gives no outputs
-    /// of any pair; [`Error::Interrupted`] only where nothing was seen by then.
+    /// [`Error::Rejected`] for a request that cannot be answered; [`Error::Input`] if the program gives no outputs for
+    /// any pair; [`Error::Interrupted`] only if nothing was seen by then.
     fn run(&self, progress: &Progress<'_>) -> Result<MechanismAnswer> {
         self.check()?;
         let meter = Meter::new(progress, 2 * self.runs, "outputs");
@@ -118,7 +118,7 @@ impl MechanismStudy<'_> {
         FailureNote { probability, per: FailurePer::Answer, queries, share: probability, joint_share, nominal: false }
     }
 
-    /// What is searched for: the claims, or ε at the given δ if there is none.
+    /// What is searched for: the claims, or ε at the given δ without claims.
     fn aims(&self) -> Vec<Aim> {
         let claims = &self.bounds.claims;
         let epsilon = claims.epsilon.map(|(epsilon, delta)| Aim::Epsilon(delta, epsilon.get()));
@@ -349,7 +349,7 @@ impl MechanismStudy<'_> {
         Search { goal, failure, total: self.runs, budget, looks, most, stop_early: self.stop_early, pilot }
     }
 
-    /// Whether it is to be found out which of several pairs refutes a claim.
+    /// Whether the audit must find out which of several pairs refutes a claim.
     fn has_to_name(&self) -> bool {
         self.pairs.len() > 1 && !self.bounds.claims.is_empty()
     }

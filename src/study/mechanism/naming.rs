@@ -6,8 +6,8 @@ use crate::study::Warning;
 use crate::study::number::{Number, significant};
 use serde::Serialize;
 
-/// Of the runs of each world: what the search may take before and after the second look at all pairs, and what that look
-/// may take, also where the search is the test.
+/// Of the runs of each world: the share of the search before and after the second look at all pairs, and the share of
+/// that look, even if the search is the test.
 pub(super) const SEARCH: f64 = 0.3;
 pub(super) const SEARCH_AND_LOOKS: f64 = 0.65;
 pub(super) const LOOKS: f64 = 0.25;
@@ -19,15 +19,15 @@ const STEP: f64 = 1.1;
 const CHANCES: f64 = 6.0;
 /// More runs are never forecast.
 const MOST: f64 = 1e12;
-/// The test of the pair has so much more runs than it takes if frequencies are probabilities.
+/// The test of the pair has this many times the runs that it needs if frequencies are probabilities.
 const MARGIN: f64 = 2.0;
 
-/// What it takes to name the pair of neighbors that refutes a claim, if one of all pairs does so, by an event that has a
-/// small probability under one dataset and none under its neighbor.
+/// The runs needed to name the pair of neighbors that refutes a claim, if one of all pairs does so by an event that has
+/// a small probability under one dataset and none under its neighbor.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Naming {
-    /// Pairs among which it is.
+    /// Number of pairs that are searched.
     pub pairs: usize,
     /// The probability of the event: twice the claimed δ or 0.01, or the least that the allowed runs can show of a pair
     /// that is known, whichever is largest.
@@ -65,7 +65,7 @@ impl MechanismStudy<'_> {
 }
 
 impl Naming {
-    /// In words.
+    /// The need in words.
     #[must_use]
     pub fn words(&self) -> String {
         let Self { pairs, event_probability, runs_needed, runs_allowed } = self;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 /// Where does this program leak, and how much?
 ///
-/// The pairs of neighbors are tried in waves, with a witness for each that is made anew from what was seen (a function
-/// from outputs to few outcomes). Where no claim fell, all pairs that may hide a rare event which refutes one are looked at
-/// again. The bounds come from fresh runs of the pair and with the witness that showed most;
-/// or, with `stop_early`, the search itself is the test: a betting game on fresh outputs of all pairs that ends as soon
-/// as a claim is refuted. What refutes a claim is then made smaller: fewer and simpler records, a set of outputs that
-/// can be said in a few words; both are tested again on fresh outputs.
+/// The pairs of neighbors are tried in waves. Each pair has a witness, a function from outputs to few outcomes, that is
+/// rebuilt from the outputs seen so far. If no claim was refuted, all pairs that may hide a rare event which refutes
+/// one are examined again. The bounds come from fresh runs of the pair, with the witness that showed most; or, with
+/// `stop_early`, the search itself is the test: a betting game on fresh outputs of all pairs that ends as soon as a
+/// claim is refuted. A counterexample is then shrunk to fewer and simpler records and to a set of outputs that takes
+/// few words to describe; both are tested again on fresh outputs.
 ///
 /// Outputs must be independent given the dataset. What was chosen on some outputs is never tested on them, so that the
 /// failure probability holds for any program and any search.
@@ -50,27 +50,27 @@ pub struct MechanismStudy<'a> {
     pub source: &'a dyn BlackBox,
     /// Pairs of neighbors, the most promising ones first.
     pub pairs: Vec<Pair>,
-    /// A pair and a set of outputs that were found before: nothing is searched then.
+    /// A pair and a set of outputs that were found before; if given, nothing is searched.
     pub known: Option<PairCounterexample>,
     /// What tells outputs apart.
     pub features: Features,
     /// What is bounded, and what is claimed.
     pub bounds: Bounds,
-    /// Runs of each of both datasets, all together: 65 % at most search, the rest is bounded.
+    /// Runs of each of both datasets, all together: at most 65% are for the search, the rest for the bounds.
     pub runs: u64,
     /// The time that the program may take.
     pub time_limit: Option<Duration>,
-    /// Whether to end as soon as a claim is refuted. There are no bounds then.
+    /// Whether to end as soon as a claim is refuted, without bounds.
     pub stop_early: bool,
-    /// How a counterexample may be made smaller.
+    /// How a counterexample may be shrunk.
     pub shrink: Shrink,
-    /// Further runs of each world that this may take, half of which test what was found; 0 leaves it as it is.
+    /// Further runs of each world for shrinking, half of which test the result; 0 leaves the counterexample as found.
     pub shrink_runs: u64,
     /// Runs of one request.
     pub batch: usize,
-    /// Where answers are kept, so that an audit that ended can go on.
+    /// Where answers are kept, so that an audit that ended can be resumed.
     pub journal: Option<&'a dyn Journal>,
-    /// The seed of all seeds.
+    /// The seed from which all others are derived.
     pub seed: u64,
 }
 

@@ -6,14 +6,14 @@ use super::request::MechanismStudy;
 use crate::black_box::{Candidate, Event, Goal, Output, Pair, Reduction, Sampler, simplest};
 use crate::error::{Error, Result};
 
-/// A smaller pair may need so much more runs than the one that it is made of.
+/// A smaller pair may need up to this many times the runs of the pair that it was made from.
 const SLACK: f64 = 2.0;
 /// The fewest runs after which a smaller pair is given up, and those from which an event is chosen.
 const PATIENCE: u64 = 1024;
 const LEAST: u64 = 256;
 /// The share of the runs that is kept to test what was found.
 const TEST: u64 = 2;
-/// The test has so much more runs than it took to see the violation.
+/// The test has this many times the runs that it took to see the violation.
 const MARGIN: u64 = 8;
 
 /// Outputs of each world that are drawn.
@@ -29,7 +29,7 @@ pub(super) struct Shrunk {
 
 impl MechanismStudy<'_> {
     /// The smallest pair and the simplest event that violate the claim, tested on fresh outputs; or the counterexample
-    /// as it was found, where nothing smaller passes the test.
+    /// as found, if nothing smaller passes the test.
     ///
     /// It takes no failure probability: nothing is shrunk unless the claim was refuted, and if the claim is true that
     /// happens with at most the failure probability.
@@ -88,8 +88,8 @@ impl MechanismStudy<'_> {
         ((SLACK * seen) as u64).max(PATIENCE)
     }
 
-    /// The counterexample that fresh outputs make of a pair and an event, if they refute the claim; and the runs of each
-    /// world that this took.
+    /// The counterexample that fresh outputs give for a pair and an event, if they refute the claim; and the runs of
+    /// each world used.
     fn tested(
         &self,
         pair: &Pair,

@@ -24,32 +24,32 @@ pub struct VictimModels {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MembershipAnswer {
-    /// The name of the JSON schema, which says the attack.
+    /// The name of the JSON schema, which names the attack.
     #[serde(skip)]
     pub schema: &'static str,
-    /// The attack, or how many were compared, in words.
+    /// The attack, or the number of attacks compared, in words.
     #[serde(skip)]
     pub attack: String,
-    /// Who was attacked.
+    /// The models and samples attacked.
     #[serde(skip)]
     pub models: VictimModels,
     /// The failure probability of the limits at each FPR, of all attacks together; none without an attack.
     #[serde(skip)]
     pub failure_probability: f64,
-    /// Whether attacks share it, so that the one that looks best may be picked.
+    /// Whether attacks share it, so that the best-looking one may be picked.
     #[serde(skip)]
     pub shared: bool,
     /// Attack by level: population, classes, top, most vulnerable sample.
     pub levels: Vec<LevelRow>,
     /// ROC of the population under each attack, thinned out, with limits.
     pub roc: Vec<RocCurve>,
-    /// TPR of every sample on its own under each attack, the most vulnerable first.
+    /// TPR of every single sample under each attack, the most vulnerable first.
     pub sample_level: Vec<SampleCurve>,
-    /// Scores of the most vulnerable samples, inside and outside of the training data.
+    /// Scores of the most vulnerable samples, as members and as non-members.
     pub score_histograms: Vec<ScoreHistogram>,
     /// Whether the samples are fit to measure with.
     pub canaries: Vec<CanaryRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -90,7 +90,7 @@ impl MembershipAnswer {
 }
 
 impl Answer for MembershipAnswer {
-    /// Of a comparison; an attack alone has a [`schema`](Answer::schema) of its own.
+    /// The schema of a comparison; a single attack has its own [`schema`](Answer::schema).
     const SCHEMA: &'static str = "leakbound.membership-compare/1";
 
     fn schema(&self) -> &'static str {

@@ -36,8 +36,8 @@ impl Study for ComparisonStudy<'_> {
 
     /// # Errors
     /// [`Error::Length`] without attacks, [`Error::Rejected`] for an attack on other victims; the error of the first
-    /// attack where none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics),
-    /// and what the answers cannot read.
+    /// attack if none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics), and
+    /// errors in reading the answers.
     fn run(&self, progress: &Progress<'_>) -> Result<MembershipAnswer> {
         let answers = self.answers;
         let (models, samples) = answers.members().dim();
@@ -86,13 +86,13 @@ impl ComparisonStudy<'_> {
             return Err(Error::rejected("comparison of attacks", reason));
         }
         match &self.victims {
-            // Whether the others are enough is for each attack to say: a threshold needs none.
+            // Whether the other models are enough is for each attack to decide: a threshold needs none.
             Victims::LeaveOneOut => Ok((0..models).collect()),
             victims @ Victims::HeldOut(_) => victims.list(models),
         }
     }
 
-    /// Attacks that are left out in the end have their share of the failure probability too: what is shown does not
+    /// Attacks that are left out in the end also have their share of the failure probability, so the shares do not
     /// depend on the scores.
     fn measures(&self) -> Measures {
         let attacks = match self.failure_per {

@@ -16,8 +16,8 @@ pub enum Finding {
     LabelsShowWhatIsMasked,
     /// SELENA: mislabeled samples with a duplicate leak more than those without (section 5.4).
     DuplicatesLeakMore,
-    /// SELENA: Split-AI hides a mislabeled sample where it is asked about the sample, and not where it is asked about its
-    /// nearest neighbor (appendix B.3).
+    /// SELENA: Split-AI hides a mislabeled sample when asked about the sample, but not when asked about its nearest
+    /// neighbor (appendix B.3).
     NeighborsShowWhatIsLeftOut,
     /// Self-supervised learning: LiRA on the encoder finds more than LiRA on the logits (section 5.3).
     EncoderLeaksMore,
@@ -29,7 +29,7 @@ pub enum Finding {
     DpSgdLeaksLess,
 }
 
-/// What the bands say about a finding.
+/// What the bands show about a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -46,7 +46,7 @@ pub enum Decision {
 const SAME_UTILITY: f64 = 0.02;
 
 impl Decision {
-    /// Whether `larger` is above `smaller`, as far as their bands say.
+    /// Whether `larger` is above `smaller`, as far as their bands show.
     pub(in crate::study) fn of(larger: [f64; 2], smaller: [f64; 2]) -> Self {
         if larger[0] > smaller[1] {
             Self::Agrees
@@ -57,8 +57,8 @@ impl Decision {
         }
     }
 
-    /// The same where the mean accuracies \[of what leaks more, of what leaks less\] are known: what is less accurate
-    /// leaks less for that alone.
+    /// The same if the mean accuracies \[of what leaks more, of what leaks less\] are known: a less accurate model
+    /// leaks less for that reason alone.
     fn at_utility(self, [larger, smaller]: [f64; 2]) -> Self {
         match self {
             Self::Agrees if smaller < larger - SAME_UTILITY => Self::Undecided,
@@ -73,7 +73,7 @@ impl Decision {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "measured", rename_all = "kebab-case")]
 pub enum RateSource {
-    /// Nothing: who guesses has a TPR equal to the FPR.
+    /// Nothing: a guess has a TPR equal to its FPR.
     Guessing,
     /// An evaluation.
     Evaluation {
@@ -92,7 +92,7 @@ pub enum RateSource {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRate {
-    /// What it was measured on.
+    /// What the rate was measured on.
     #[serde(flatten)]
     pub source: RateSource,
     /// The rate.
@@ -100,7 +100,7 @@ pub struct ComparedRate {
     pub rate: BandedRate,
 }
 
-/// A finding held against the recordings at one FPR.
+/// A finding compared with the recordings at one FPR.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingRow {
@@ -114,14 +114,14 @@ pub struct FindingRow {
     pub larger: ComparedRate,
     /// The rate that was published as the smaller one.
     pub smaller: ComparedRate,
-    /// Mean accuracies of the two on test images, where the finding is about the same utility: it is undecided if what
-    /// is to leak less is less accurate by more than 0.02.
+    /// Mean accuracies of both on test images, if the finding is about equal utility: undecided if what should leak
+    /// less is less accurate by more than 0.02.
     pub accuracies: Option<[f64; 2]>,
-    /// What the bands say.
+    /// What the bands show.
     pub decision: Decision,
 }
 
-/// All findings about these defenses that the evaluations can speak of, each at every FPR.
+/// All findings about these defenses that the evaluations can decide, each at every FPR.
 pub(super) fn findings(defenses: &[DefenseRow], evaluations: &[DefenseEvaluation]) -> Vec<FindingRow> {
     let compared = Compared { evaluations, defenses };
     let of_defense = defenses.iter().flat_map(|row| compared.of_defense(&row.defense, row.family));
@@ -196,7 +196,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Every defense on its canaries against DP-SGD on those of its own that leak most.
+    /// Every defense on its canaries against DP-SGD on those of its canaries that leak most.
     fn with_dp_sgd(&self) -> Vec<FindingRow> {
         let private = self.defenses.iter().filter(|row| row.family == DefenseFamily::DpSgd);
         let others = || {
@@ -281,7 +281,7 @@ impl FindingRow {
         self.decision != Decision::of(self.larger.rate.band(), self.smaller.rate.band())
     }
 
-    /// Undecided where accuracies, if they are known, are too far apart.
+    /// Undecided if accuracies are known and too far apart.
     fn at_utility(self, accuracies: Option<[f64; 2]>) -> Self {
         let decision = accuracies.map_or(self.decision, |accuracies| self.decision.at_utility(accuracies));
         Self { accuracies, decision, ..self }
@@ -341,7 +341,7 @@ mod tests {
         found.into_iter().map(|row| (row.finding, row.defense, row.decision)).collect()
     }
 
-    /// One that answers worse leaks less for that alone.
+    /// A defense that answers worse leaks less for that reason alone.
     #[test]
     fn utility_must_be_the_same() {
         let all = [

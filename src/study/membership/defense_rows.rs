@@ -12,13 +12,13 @@ use serde::Serialize;
 pub enum AttackRole {
     /// LiRA on the answers of the whole defense.
     Lira,
-    /// The attack adapted to the defense; LiRA where nothing better is known, and then there is no second row.
+    /// The attack adapted to the defense; if nothing better than LiRA is known, LiRA has the only row.
     Adaptive,
     /// LiRA on the answers without what the defense does at test time.
     TrainingTime,
     /// LiRA on the answers of SELENA's Split-AI, before it is distilled.
     SplitAi,
-    /// LiRA on those that Split-AI gives at the nearest neighbor of each sample.
+    /// LiRA on the answers of Split-AI at the nearest neighbor of each sample.
     SplitAiNeighbor,
 }
 
@@ -38,12 +38,12 @@ impl AttackRole {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BandedRate {
-    /// False-positive rate that the rule keeps to on the guesses at hand.
+    /// False-positive rate that the rule does not exceed on the recorded guesses.
     pub fpr: f64,
     /// Share of the members that are found.
     pub tpr: f64,
-    /// Lower end: the smaller of the percentile over resampled victims and the Clopper-Pearson limit of the rule. Of the
-    /// canaries of DP-SGD that leak most, the largest lower end of them, and the same for the upper one.
+    /// Lower end: the smaller of the percentile over resampled victims and the Clopper-Pearson limit of the rule. For
+    /// the canaries of DP-SGD that leak most, the largest of their lower ends, and likewise for the upper end.
     pub lower: Number,
     /// Upper end: the larger one.
     pub upper: Number,
@@ -69,7 +69,7 @@ pub struct DefenseEvaluation {
     pub role: AttackRole,
     /// The attack.
     pub attack: String,
-    /// Models, each of which is a victim.
+    /// Models; each is a victim.
     pub victims: usize,
     /// Samples attacked.
     pub samples: usize,
@@ -84,7 +84,7 @@ pub struct DefenseEvaluation {
 }
 
 impl DefenseEvaluation {
-    /// The evaluation of a defense on such canaries in such a role. Where LiRA itself is the adapted attack it has both.
+    /// The evaluation of a defense on these canaries in this role. An adapted attack that is LiRA has both roles.
     pub(super) fn find<'a>(all: &'a [Self], defense: &str, canaries: CanaryKind, role: AttackRole) -> Option<&'a Self> {
         let of = |role: AttackRole| {
             all.iter().find(|row| row.defense == defense && row.canaries == canaries && row.role == role)
@@ -125,9 +125,9 @@ pub struct DefenseRow {
     pub family: DefenseFamily,
     /// The attack that is adapted to it.
     pub attack: DefenseAttack,
-    /// The canaries that stand for its most vulnerable samples.
+    /// The canaries that represent its most vulnerable samples.
     pub canaries: Option<CanaryKind>,
-    /// Accuracy on test images, of the models with the original samples where these were recorded.
+    /// Accuracy on test images, of the models with the original samples if these were recorded.
     pub test_accuracy: Option<AccuracySpread>,
     /// LiRA on the original samples, at each FPR.
     pub original: Vec<BandedRate>,

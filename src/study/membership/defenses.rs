@@ -17,15 +17,15 @@ use crate::study::progress::{Meter, Progress};
 use crate::study::{Number, Study, Warning};
 use serde::Serialize;
 
-/// What do defenses leak on average, what do they leak about the most vulnerable samples to the attack that is made for
-/// them, and do the published findings hold?
+/// What do defenses leak on average, what do they leak about the most vulnerable samples to an attack adapted to them,
+/// and do the published findings hold?
 ///
-/// LiRA on the original samples is the evaluation that defenses are published with. The attack adapted to a defense, on
-/// canaries, is what the most vulnerable samples are exposed to. Every model is a victim in turn, and the others are its
-/// shadow models. Bands are percentiles over resampled victims
-/// ([`victim_bootstrap`](crate::membership::victim_bootstrap)), widened to the Clopper-Pearson limits of the same rule:
-/// where no victim finds a member all resamples agree on a TPR of 0, which is no evidence that it is. All attacks share
-/// the failure probability, so that the bands at one FPR are meant to hold together, and for what looks best.
+/// LiRA on the original samples is the usual evaluation in publications. The attack adapted to a defense, on canaries,
+/// shows the exposure of the most vulnerable samples. Every model is a victim in turn, and the others are its shadow
+/// models. Bands are percentiles over resampled victims ([`victim_bootstrap`](crate::membership::victim_bootstrap)),
+/// widened to the Clopper-Pearson limits of the same rule: if no victim finds a member, all resamples agree on a TPR of
+/// 0, which is not evidence that it is 0. All attacks share the failure probability, so that the bands at one FPR are
+/// meant to hold simultaneously, also for whatever looks best.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5,
@@ -36,11 +36,11 @@ pub struct DefenseStudy<'a> {
     pub defenses: Vec<StudiedDefense<'a>>,
     /// Where LiRA takes its variances from; pooled for few models.
     pub variance: LiraVariance,
-    /// What is measured: at least one FPR, and resamples, without which nothing is decided.
+    /// What is measured: at least one FPR, and resamples; without resamples nothing is decided.
     pub measures: Measures,
 }
 
-/// A defense and what was recorded of it.
+/// A defense and its recordings.
 #[derive(Clone)]
 pub struct StudiedDefense<'a> {
     /// Its name.
@@ -49,8 +49,8 @@ pub struct StudiedDefense<'a> {
     pub family: DefenseFamily,
     /// The attack that is adapted to it.
     pub attack: DefenseAttack,
-    /// What was recorded, each kind of canary once, the original samples among them; the first kind that is not
-    /// [`CanaryKind::Original`] stands for the most vulnerable samples.
+    /// What was recorded: each kind of canary once, including the original samples. The first kind that is not
+    /// [`CanaryKind::Original`] represents the most vulnerable samples.
     pub recordings: Vec<StudiedRecording<'a>>,
 }
 
@@ -61,11 +61,11 @@ pub struct StudiedRecording<'a> {
     pub canaries: CanaryKind,
     /// The answers of the whole defense.
     pub answers: RecordedAnswers<'a>,
-    /// The answers without what the defense does at test time, where they are other ones.
+    /// The answers without what the defense does at test time, if they differ.
     pub training_time: Option<RecordedAnswers<'a>>,
-    /// The answers of SELENA's Split-AI, and those at the nearest neighbors of the samples where there are any.
+    /// The answers of SELENA's Split-AI, and those at the nearest neighbors of the samples, if recorded.
     pub split_ai: Option<RecordedAnswers<'a>>,
-    /// \[model\]: share of the test images that it classifies rightly, where it is known.
+    /// \[model\]: share of the test images that it classifies correctly, if known.
     pub test_accuracy: Option<Vec<f64>>,
 }
 
@@ -75,18 +75,18 @@ pub struct StudiedRecording<'a> {
 pub struct DefensesAnswer {
     /// A row for each defense.
     pub defenses: Vec<DefenseRow>,
-    /// Published findings that the recordings can speak of.
+    /// Published findings that the recordings can decide.
     pub findings: Vec<FindingRow>,
     /// Every attack on every kind of canary.
     pub evaluations: Vec<DefenseEvaluation>,
     /// Their ROCs, thinned out.
     pub roc: Vec<DefenseRoc>,
-    /// The probability with which some band at an FPR is meant to miss.
+    /// The nominal probability that some band at an FPR misses.
     pub failure_probability: f64,
-    /// The seed of the bootstrap, and of what was trained.
+    /// The seed of the bootstrap and of the training.
     #[serde(skip)]
     pub seed: u64,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -97,9 +97,9 @@ impl Study for DefenseStudy<'_> {
     type Answer = DefensesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] without defenses, FPRs or resamples; [`Error::Rejected`] with the name of the defense where an
-    /// attack cannot use what was recorded; those of
-    /// [`membership_metrics`](crate::membership::membership_metrics), and what the answers cannot read.
+    /// [`Error::Length`] without defenses, FPRs or resamples; [`Error::Rejected`] with the name of the defense if an
+    /// attack cannot use its recording; those of [`membership_metrics`](crate::membership::membership_metrics), and
+    /// errors in reading the answers.
     fn run(&self, progress: &Progress<'_>) -> Result<DefensesAnswer> {
         self.check()?;
         let attacks = self.attacks();

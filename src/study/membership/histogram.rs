@@ -1,4 +1,4 @@
-//! Scores of one sample, inside and outside of the training data.
+//! Scores of one sample, as a member and as a non-member.
 
 use crate::study::Number;
 use ndarray_stats::histogram::{Bins, Edges};
@@ -25,11 +25,11 @@ pub struct ScoreHistogram {
     pub infinite_non_members: [u64; 2],
 }
 
-/// Bins at most.
+/// The largest number of bins.
 const MOST_BINS: usize = 24;
 
 impl ScoreHistogram {
-    /// Equal bins over the finite scores, about as many as the root of their number.
+    /// Equal bins over the finite scores; their number is about the square root of the number of scores.
     pub(super) fn new(attack: &str, (sample, classes): &(usize, [Vec<f64>; 2])) -> Self {
         let finite = || classes.iter().flatten().copied().filter(|score| score.is_finite());
         let low = finite().fold(f64::INFINITY, f64::min);

@@ -26,7 +26,7 @@ pub struct Measures {
     pub plan: MembershipPlan,
     /// Whose guesses are pooled.
     pub levels: Levels,
-    /// Whether each class is also measured on its own, where labels are known.
+    /// Whether each class is also measured separately, if labels are known.
     pub per_class: bool,
 }
 

@@ -64,8 +64,8 @@ impl Study for MembershipStudy<'_> {
     type Answer = MembershipAnswer;
 
     /// # Errors
-    /// Those of the attack and of [`membership_metrics`](crate::membership::membership_metrics), and what the answers
-    /// cannot read.
+    /// Those of the attack and of [`membership_metrics`](crate::membership::membership_metrics), and errors in reading
+    /// the answers.
     fn run(&self, progress: &Progress<'_>) -> Result<MembershipAnswer> {
         let Self { answers, attack, measures } = self;
         let (models, samples) = answers.members().dim();

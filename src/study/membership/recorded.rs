@@ -8,10 +8,10 @@ use crate::record::ShadowRecording;
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix4};
 use std::ops::Range;
 
-/// A score that is chosen, in messages.
+/// The name of a chosen score in messages.
 pub(super) const CHOICE: &str = "choice of a score";
 
-/// What shadow models answered, which model was trained on which sample, and what adaptive attacks look at besides.
+/// What shadow models answered, which model was trained on which sample, and what adaptive attacks look at in addition.
 #[derive(Clone, Copy)]
 pub struct RecordedAnswers<'a> {
     members: ArrayView2<'a, bool>,
@@ -24,7 +24,7 @@ pub struct RecordedAnswers<'a> {
 /// Answers on the samples themselves.
 #[derive(Clone, Copy)]
 pub(super) enum Answers<'a> {
-    /// Logits, of which each attack makes the scores that it needs.
+    /// Logits, from which each attack computes the scores that it needs.
     Logits(&'a dyn ShadowLogits),
     /// Scores; high means member.
     Scores(&'a dyn ShadowScores),
@@ -55,13 +55,13 @@ impl<'a> From<&'a ShadowRecording> for RecordedAnswers<'a> {
 }
 
 impl<'a> RecordedAnswers<'a> {
-    /// Logits, of which each attack makes the scores that it needs.
+    /// Logits, from which each attack computes the scores that it needs.
     pub fn logits(logits: &'a dyn ShadowLogits) -> Self {
         let (members, labels) = (logits.members(), Some(logits.labels()));
         Self { labels, ..Self::of(members) }.answered(Answers::Logits(logits))
     }
 
-    /// Scores, of which high means member, and the label of each sample, if known.
+    /// Scores, where high means member, and the label of each sample, if known.
     pub fn scores(scores: &'a dyn ShadowScores, labels: Option<&'a [usize]>) -> Self {
         Self { labels, ..Self::of(scores.members()) }.answered(Answers::Scores(scores))
     }
@@ -79,19 +79,19 @@ impl<'a> RecordedAnswers<'a> {
         Self { answers: Some(answers), ..self }
     }
 
-    /// The same with embeddings by the same models of the same samples.
+    /// Adds embeddings by the same models of the same samples.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where the truth of the two differs.
+    /// [`Error::Rejected`] if the truth of the two differs.
     pub fn with_embeddings(self, embeddings: &'a dyn ShadowEmbeddings) -> Result<Self> {
         self.check_beside(embeddings.members(), "embeddings beside answers")?;
         Ok(Self { embeddings: Some(embeddings), ..self })
     }
 
-    /// The same with logits at the nearest neighbor of each sample, whose labels are those of the samples.
+    /// Adds logits at the nearest neighbor of each sample, whose labels are those of the samples.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where the truth of the two differs.
+    /// [`Error::Rejected`] if the truth of the two differs.
     pub fn with_neighbors(self, logits: &'a dyn ShadowLogits) -> Result<Self> {
         self.check_beside(logits.members(), "answers at neighbors beside answers")?;
         Ok(Self { neighbors: Some(logits), ..self })
@@ -148,7 +148,7 @@ impl<'a> RecordedAnswers<'a> {
         })
     }
 
-    /// Views of a sample in what an attack looks at; 1 where there is none.
+    /// Views of a sample in the answers that an attack looks at; 1 if they were not recorded.
     pub(super) fn views(self, looks_at: LooksAt) -> usize {
         let of_answers = |answers| match answers {
             Answers::Logits(logits) => ShadowLogits::views(logits),
@@ -161,7 +161,7 @@ impl<'a> RecordedAnswers<'a> {
         }
     }
 
-    /// Whether each victim predicts the label of each sample, where logits are recorded.
+    /// Whether each victim predicts the label of each sample, if logits are recorded.
     pub(super) fn right(self, victims: &[usize], watch: Watch<'_>) -> Result<Option<Array2<bool>>> {
         let Some(Answers::Logits(source)) = self.answers else { return Ok(None) };
         Ok(Some(right_answers(&Watched { source, watch })?.1.select(Axis(0), victims)))
@@ -188,8 +188,8 @@ impl<'a> WatchedAnswers<'a, '_> {
     /// with the usual one.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where a score is wanted and scores are recorded, or neither these nor logits; those of the
-    /// attack.
+    /// [`Error::Rejected`] if a score is wanted and scores are recorded, or if neither scores nor logits are; those of
+    /// the attack.
     pub fn scored<T>(
         &self,
         wanted: Option<MembershipScore>,
@@ -213,7 +213,7 @@ impl<'a> WatchedAnswers<'a, '_> {
     /// The logits.
     ///
     /// # Errors
-    /// [`Error::Rejected`] in the name of an attack, with its reason, where scores are recorded, and where nothing is.
+    /// [`Error::Rejected`] in the name of an attack, with its reason, if scores are recorded, and if nothing is.
     pub fn logits(&self, attack: &'static str, reason: &str) -> Result<Watched<'_, dyn ShadowLogits + '_>> {
         match self.answers.answers()? {
             Answers::Logits(source) => Ok(Watched { source, watch: self.watch }),

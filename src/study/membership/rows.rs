@@ -7,21 +7,21 @@ use crate::roc::Roc;
 use crate::study::number::Number;
 use serde::Serialize;
 
-/// TPR at one target FPR, by the rule that guesses "member" where score > `above`.
+/// TPR at one target FPR, by the rule that guesses "member" if score > `above`.
 ///
-/// The rule is a function of the non-members alone, so that the members above it are a binomial count: that is what the
-/// limits of TPR and FPR are proved for. The lowest accused score would decide the guesses at hand in the same way, and
-/// others in another: it may be a member's, and a rule that was chosen among members has no such limits.
+/// The rule is a function of the non-members alone, so the number of members above it is binomial, as the proof of the
+/// limits of TPR and FPR requires. The lowest accused score would decide the recorded guesses in the same way, but
+/// others differently: it may be a member's, and a rule chosen among members has no such limits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TprRow {
-    /// The FPR that the rule keeps to on the guesses at hand.
+    /// The FPR that the rule does not exceed on the recorded guesses.
     pub target_fpr: f64,
-    /// "Member" is guessed where score > above; absent: always. It is a score of a non-member.
+    /// "Member" is guessed if score > above; absent: always. It is a score of a non-member.
     pub above: Option<Number>,
-    /// Share of the non-members at hand that this rule accuses.
+    /// Share of the recorded non-members that this rule accuses.
     pub fpr: f64,
-    /// Share of the members at hand that this rule finds.
+    /// Share of the recorded members that this rule finds.
     pub tpr: f64,
     /// Lower limit of the TPR of the rule "score > above" on any members; absent for selected samples.
     pub tpr_lower: Option<Number>,
@@ -38,10 +38,10 @@ pub struct TprRow {
     pub bootstrap_lower: Option<Number>,
     /// Upper end when victims are resampled (heuristic); population only.
     pub bootstrap_upper: Option<Number>,
-    /// The probability with which each pair of limits may be wrong: that of the attack, and of a class its share of it.
+    /// The failure probability of each pair of limits: that of the attack, or for a class its share.
     pub failure_probability: f64,
-    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training. Were guesses
-    /// independent, they would be finite-sample.
+    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training; finite-sample if
+    /// guesses were independent.
     pub validity: Validity,
 }
 
@@ -57,7 +57,7 @@ pub struct LevelRow {
     pub label: Option<i64>,
     /// Samples pooled.
     pub samples: usize,
-    /// Whether the samples were selected by these guesses: their figures are optimistic and have no limits.
+    /// Whether the samples were selected by these guesses; if so, their figures are optimistic and have no limits.
     pub chosen_on_data: bool,
     /// Guesses about members.
     pub members: u64,
@@ -69,7 +69,7 @@ pub struct LevelRow {
     pub auc_bootstrap: Option<[f64; 2]>,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
     pub balanced_accuracy: f64,
-    /// Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits.
+    /// Its threshold, "member" if score ≥ threshold; absent: never guessing "member" is best. It has no limits.
     pub best_threshold: Option<Number>,
     /// Largest TPR - FPR.
     pub advantage: f64,
@@ -128,7 +128,7 @@ impl LevelRow {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RocSample {
-    /// "Member" is guessed where score ≥ threshold; absent: never.
+    /// "Member" is guessed if score ≥ threshold; absent: never.
     pub threshold: Option<Number>,
     /// False-positive rate.
     pub fpr: f64,
@@ -156,7 +156,7 @@ pub struct RocCurve {
     pub attack: String,
     /// Points from the origin; at most 400 of them.
     pub points: Vec<RocSample>,
-    /// Finite-sample limits where guesses are independent.
+    /// Limits, finite-sample if guesses are independent.
     pub limits: Vec<RocLimit>,
 }
 
@@ -184,7 +184,7 @@ impl RocCurve {
     }
 }
 
-/// One sample on its own.
+/// A single sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleRow {
@@ -194,19 +194,19 @@ pub struct SampleRow {
     pub tpr: f64,
     /// Area under its ROC.
     pub auc: f64,
-    /// Lower limit of its TPR, for all samples at once.
+    /// Lower limit of its TPR; the limits of all samples hold simultaneously.
     pub tpr_lower: Number,
-    /// Upper limit of its FPR, for all samples at once.
+    /// Upper limit of its FPR; the limits of all samples hold simultaneously.
     pub fpr_upper: Number,
 }
 
-/// Every sample on its own under one attack, the most vulnerable first.
+/// Every single sample under one attack, the most vulnerable first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleCurve {
     /// The attack.
     pub attack: String,
-    /// The FPR that the rule of each sample keeps to.
+    /// The FPR that the rule of each sample does not exceed.
     pub target_fpr: f64,
     /// The population's TPR at the same FPR.
     pub population_tpr: f64,
@@ -246,17 +246,17 @@ pub struct CanaryRow {
     pub victims: usize,
     /// Samples with both members and non-members.
     pub samples: usize,
-    /// Samples that are inside, or outside, for every victim.
+    /// Samples that are members for every victim, or for none.
     pub without_both: usize,
-    /// Accuracy of the victims on members, where it is known.
+    /// Accuracy of the victims on members, if known.
     pub accuracy: Option<f64>,
-    /// Accuracy of the victims on non-members.
+    /// Accuracy of the victims on non-members, if known.
     pub accuracy_outside: Option<f64>,
     /// Mean correlation of two samples' scores over the victims.
     pub mean_correlation: Option<f64>,
     /// Root mean squared correlation.
     pub rms_correlation: Option<f64>,
-    /// What independence gives.
+    /// Root mean squared correlation expected under independence.
     pub rms_expected: Option<f64>,
     /// p-value of independence.
     pub p_value: Option<f64>,

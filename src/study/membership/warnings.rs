@@ -6,11 +6,11 @@ use crate::study::number::{percent, significant};
 
 /// Below this in-sample accuracy canaries are not fitted.
 const FITTED: f64 = 0.9;
-/// p-values below say that samples are not independent.
+/// A p-value below this shows that samples are not independent.
 const SMALL: f64 = 0.01;
 
-/// Warnings of all attacks. What several of them say is said once, with the numbers of the first: the rows of the
-/// document have those of the others.
+/// Warnings of all attacks. A warning that several attacks share appears once, with the numbers of the first; the rows
+/// of the document have the numbers of the others.
 pub(super) fn of_all(attacks: &[(String, MembershipMetrics)]) -> Vec<Warning> {
     let mut groups: Vec<(Warning, Vec<&str>)> = Vec::new();
     for (attack, metrics) in attacks {
@@ -36,7 +36,7 @@ pub(super) fn of_all(attacks: &[(String, MembershipMetrics)]) -> Vec<Warning> {
     groups.into_iter().map(named).collect()
 }
 
-/// Says how many guesses come without evidence, where there are any.
+/// Warns of guesses without evidence, and states their number.
 pub(super) fn undecided(guesses: &Guesses, attack: Option<&str>) -> Option<Warning> {
     (guesses.undecided > 0).then(|| Warning {
         code: "undecided-guesses",
@@ -109,7 +109,7 @@ fn samples(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
     }
 }
 
-/// Whether the guesses say what a reader takes them to say.
+/// Whether the guesses mean what a reader takes them to mean.
 fn guesses(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
     if let Some(auc) = metrics.bootstrap.as_ref().map(|bands| bands.auc).filter(|auc| auc.upper < 0.5) {
         warn(

@@ -21,7 +21,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountsRow {
-    /// Its name, where queries have one.
+    /// Its name, if queries have names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// The outcomes.
@@ -36,10 +36,10 @@ pub struct CountsRow {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionsRow {
-    /// The query's name, where queries have one.
+    /// The query's name, if queries have names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// The distributions; absent where they cannot be computed.
+    /// The distributions; absent if they cannot be computed.
     #[serde(flatten)]
     pub distributions: Option<Distributions>,
     /// Why they cannot be computed.
@@ -47,7 +47,7 @@ pub struct DistributionsRow {
     pub rejected: Option<String>,
 }
 
-/// Distributions of both worlds against the counts.
+/// Distributions of both worlds, compared with the counts.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distributions {
@@ -71,21 +71,21 @@ pub struct Distributions {
 pub struct SimulateAnswer {
     /// What decides the counts; answers with equal plans may be merged.
     pub plan: SimulationPlan,
-    /// How the queries compose, where the scenario says so.
+    /// How the queries compose, if the scenario states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub composition: Option<Composition>,
     /// Which part was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// The blocks that every query holds, as ranges from the first to the one after the last.
+    /// The blocks that every query holds, as ranges that exclude their end.
     pub blocks: BlockSet,
     /// Blocks of the whole simulation.
     pub blocks_in_all: u64,
     /// The counts.
     pub queries: Vec<CountsRow>,
-    /// Computed distributions, one row per query; empty where none was requested.
+    /// Computed distributions, one row per query; empty unless requested.
     pub distributions: Vec<DistributionsRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -117,8 +117,8 @@ impl Study for SimulateStudy<'_> {
     type Answer = SimulateAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for more shards than blocks, and for shards or checkpoints of counts that are drawn from
-    /// their distributions at once; [`Error::Interrupted`] after what is done was saved; those of the checkpoints.
+    /// [`Error::Rejected`] for more shards than blocks, and for shards or checkpoints of counts that are drawn directly
+    /// from their distributions; [`Error::Interrupted`] after the finished work was saved; those of the checkpoints.
     fn run(&self, progress: &Progress<'_>) -> Result<SimulateAnswer> {
         let blocks = self.shard.blocks(self.simulation)?;
         let plan = SimulationPlan::new(self.scenario.sha256(), self.simulation);
@@ -152,7 +152,7 @@ impl SimulateStudy<'_> {
         parallel::map(&self.scenario.queries, |query| query.model.output_pair(query.noise))
     }
 
-    /// Draws all counts at once from the distributions, which are returned.
+    /// Draws all counts directly from the distributions, which are returned.
     fn sample(&self, state: &mut PartialSimulation) -> Result<Vec<OutputPair>> {
         let reason = "it takes no time and knows no blocks, so that there is nothing to share out or to save";
         let alone = self.checkpoints.is_none() && self.shard == Shard::WHOLE;
@@ -235,7 +235,7 @@ mod tests {
         DistributionsRow { query: Some("q".into()), distributions: Some(distributions), rejected: None }
     }
 
-    /// A p-value counts as many times as there are tests.
+    /// A p-value is multiplied by the number of tests.
     #[test]
     fn counts_far_from_their_distribution_are_warned_about() {
         let rows = |least: f64| [row(0.5, 0.1), row(0.9, least)];

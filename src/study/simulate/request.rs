@@ -42,7 +42,7 @@ pub struct SimulateStudy<'a> {
 
 /// Where a simulation is saved, to be resumed.
 pub trait Checkpoints: Sync {
-    /// What was saved of a simulation earlier; or the simulation as it is given, of which nothing is drawn.
+    /// What was saved of a simulation earlier, or the simulation as given, with nothing drawn yet.
     ///
     /// # Errors
     /// Those of reading, also for what was saved of another simulation.
@@ -51,7 +51,7 @@ pub trait Checkpoints: Sync {
     /// Whether it is time to save; called after each block of samples, on any thread.
     fn is_due(&self) -> bool;
 
-    /// Saves what is done.
+    /// Saves the finished work.
     ///
     /// # Errors
     /// Those that end the simulation.
@@ -61,7 +61,7 @@ pub trait Checkpoints: Sync {
 /// Why a simulation is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveMoment {
-    /// It is [time](Checkpoints::is_due); the simulation goes on.
+    /// It is [time](Checkpoints::is_due); the simulation continues.
     Due,
     /// The progress callback broke off.
     Interrupted,

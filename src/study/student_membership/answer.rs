@@ -1,4 +1,4 @@
-//! What is said about students and the membership of their teachers' images.
+//! The answer about students and the membership of their teachers' images.
 
 use crate::bound::Validity;
 use crate::study::Warning;
@@ -32,14 +32,14 @@ pub struct ClassAucRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttackedStudentRow {
-    /// Its privacy budget; absent of a model without privacy.
+    /// Its privacy budget; absent for a model without privacy.
     pub budget: Option<Number>,
     /// Threshold on the loss.
     pub threshold: AucRow,
-    /// "Member" is guessed where score > above; absent: always. It is the score of a test image: the lowest with which no
-    /// larger share of the test images at hand is accused than the false-positive rate.
+    /// "Member" is guessed if score > above; absent: always. It is the lowest score of a test image at which the share
+    /// of recorded test images accused is at most the false-positive rate.
     pub above: Option<Number>,
-    /// Share of the members at hand that this rule finds.
+    /// Share of the recorded members that this rule finds.
     pub tpr: f64,
     /// Lower limit of the TPR of the rule "score > above" on any members.
     pub tpr_lower: f64,
@@ -51,7 +51,7 @@ pub struct AttackedStudentRow {
     pub risk_near_half: f64,
     /// Largest risk score of a member.
     pub risk_largest: f64,
-    /// Risk scores of the members at 0, 1, ..., 100 % of them.
+    /// Percentiles 0, 1, ..., 100 of the risk scores of the members.
     pub risk_quantiles: Vec<f64>,
     /// The threshold attack class by class.
     pub classes: Vec<ClassAucRow>,
@@ -61,13 +61,13 @@ pub struct AttackedStudentRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetMembershipRow {
-    /// The budget; absent of models without privacy.
+    /// The budget; absent for models without privacy.
     pub budget: Option<Number>,
     /// Students.
     pub students: usize,
     /// Mean AUC of the threshold attack.
     pub auc: f64,
-    /// Mean of the lower limits of the students: a limit of their mean area, since theirs hold together.
+    /// Mean of the lower limits of the students: a limit of their mean area, since they hold simultaneously.
     pub lower: f64,
     /// Mean of the upper limits of the students.
     pub upper: f64,
@@ -96,7 +96,7 @@ pub enum StudentFinding {
     NoRise,
 }
 
-/// A published finding and what the limits say.
+/// A published finding, and what the limits show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentFindingRow {
@@ -110,7 +110,7 @@ pub struct StudentFindingRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentMembershipAnswer {
-    /// Private images, members all.
+    /// Private images, all of them members.
     pub members: usize,
     /// Test images.
     pub non_members: usize,
@@ -118,8 +118,9 @@ pub struct StudentMembershipAnswer {
     pub fpr: f64,
     /// Failure probability of all AUC limits together, and of all TPR limits together.
     pub failure_probability: Number,
-    /// What the limits guarantee for the models at hand: `finite-sample`, if, given a model, scores of private images are
-    /// independent draws of one distribution and those of test images of another. No independence of students is needed.
+    /// What the limits guarantee for the recorded models: `finite-sample` if, given a model, scores of private images
+    /// are independent draws from one distribution and scores of test images from another. Students may depend on each
+    /// other.
     pub validity: Validity,
     /// A row for each budget, rising; models without privacy last.
     pub budgets: Vec<BudgetMembershipRow>,
@@ -127,7 +128,7 @@ pub struct StudentMembershipAnswer {
     pub findings: Vec<StudentFindingRow>,
     /// Student by student; models without privacy last.
     pub students: Vec<AttackedStudentRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

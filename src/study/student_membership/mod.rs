@@ -25,24 +25,25 @@ use ndarray::{Array1, Array3, Array4, ArrayView2, Axis};
 use quarters::{PARTS, Quarters};
 use summary::{budgets, findings};
 
-/// A risk score this near to ½ says nothing.
+/// A risk score this near to ½ shows nothing.
 const NEAR: f64 = 0.05;
 /// Points of the distribution of risk scores.
 const QUANTILES: usize = 100;
 
-/// Do students answer otherwise on the private images of their teachers than on images that nobody was trained on?
+/// Do students answer differently on the private images of their teachers than on images that no model was trained on?
 ///
-/// Every student is attacked by itself: a threshold on the loss, whose area under the ROC needs no choice of a threshold;
-/// a trained attacker; and the privacy-risk score. The samples are dealt to four random quarters: the attacker learns on
-/// two of them and is measured on the others, and the other way round; a risk score is read from the other three. How much
-/// students differ from run to run, several runs show.
+/// Every student is attacked separately: with a threshold on the loss, whose area under the ROC needs no choice of a
+/// threshold; with a trained attacker; and with the privacy-risk score. The samples are dealt into four random
+/// quarters. The attacker learns on two of them and is measured on the others, and vice versa; a risk score is read
+/// from the other three. Several runs show how much students differ from run to run.
 ///
 /// # What the limits guarantee
-/// They are of the areas of two distributions for the students at hand, and hold for every number of images, if given a
-/// student the losses of private images are independent draws of one distribution and those of test images of another.
-/// Private images are what its teachers have seen, so that this is an assumption. With M models each area has the share
-/// f/(2M) of the failure probability, and all AUC limits hold together. Nothing is assumed about how students depend on
-/// each other: they share teachers and images, and a budget's limits are the means of those of its students.
+/// The limits are about the areas of two distributions for the recorded students, and hold for every number of images
+/// if, given a student, the losses of private images are independent draws from one distribution and those of test
+/// images from another. This is an assumption, because its teachers have seen the private images. With M models each
+/// area has the share f/(2M) of the failure probability, and all AUC limits hold simultaneously. Nothing is assumed
+/// about how students depend on each other: they share teachers and images, and a budget's limits are the means of
+/// those of its students.
 ///
 /// The threshold has [`auc_limits`]. The trained attacker is two networks, each measured on two quarters that it has not
 /// seen: given the network their areas are independent, and [`mean_auc_limits`] bounds their mean. The two networks depend
@@ -241,11 +242,11 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::StandardNormal;
 
-    /// Images: so many that limits can tell an area from ½, and one from another, to 0.05.
+    /// Number of images: enough that limits can tell an area from ½, and two areas apart, to 0.05.
     const PRIVATE: usize = 12_000;
     const TEST: usize = 11_200;
 
-    /// Logits \[model, image, class\] of four classes: standard normal, and at the label a margin of its own for each model.
+    /// Logits \[model, image, class\] of four classes: standard normal, plus, at the label, a margin by model.
     fn logits(margins: &[f64], images: usize, seed: u64) -> Array3<f32> {
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
         Array3::from_shape_fn((margins.len(), images, 4), |(model, image, class)| {

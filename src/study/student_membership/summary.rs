@@ -4,7 +4,7 @@ use super::answer::{AttackedStudentRow, BudgetMembershipRow, StudentFinding, Stu
 use crate::study::membership::Decision;
 use crate::study::number::Number;
 
-/// What is as good as nothing: an AUC this far from 0.5, and one that rises by as much.
+/// What counts as nothing: an AUC this far from 0.5, and one that rises by this much.
 const MARGIN: f64 = 0.05;
 
 /// A row for each budget, rising; models without privacy last.
@@ -36,7 +36,7 @@ pub(super) fn budgets(students: &[AttackedStudentRow]) -> Vec<BudgetMembershipRo
     .collect()
 }
 
-/// What the limits of the students, which hold together, say about the published findings.
+/// What the limits of the students, which hold simultaneously, show about the published findings.
 pub(super) fn findings(students: &[AttackedStudentRow]) -> Vec<StudentFindingRow> {
     let private: Vec<_> = students.iter().filter(|student| student.budget.is_some()).collect();
     let all = || private.iter().flat_map(|student| [student.threshold, student.attacker]);

@@ -1,4 +1,4 @@
-//! What is said about the membership of texts.
+//! The answer about the membership of texts.
 
 use crate::bound::{Interval, Validity};
 use crate::membership::{TextScore, TprAtFpr};
@@ -8,17 +8,17 @@ use crate::study::membership::RocCurve;
 use crate::study::number::Number;
 use serde::Serialize;
 
-/// TPR at one target FPR, of documents, by the rule that guesses "member" where score > `above`.
+/// TPR at one target FPR, of documents, by the rule that guesses "member" if score > `above`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TextRateRow {
-    /// The FPR that the rule keeps to on the documents at hand.
+    /// The FPR that the rule does not exceed on the recorded documents.
     pub target_fpr: f64,
-    /// "Member" is guessed where score > above; absent: always. It is a score of a non-member.
+    /// "Member" is guessed if score > above; absent: always. It is a score of a non-member.
     pub above: Option<Number>,
-    /// Share of the non-members at hand that this rule accuses.
+    /// Share of the recorded non-members that this rule accuses.
     pub fpr: f64,
-    /// Share of the members at hand that this rule finds.
+    /// Share of the recorded members that this rule finds.
     pub tpr: f64,
     /// Lower limit of the TPR of the rule "score > above" on any members.
     pub tpr_lower: Number,
@@ -30,8 +30,8 @@ pub struct TextRateRow {
     pub curve_lower: Number,
     /// Upper limit of the ROC at the target.
     pub curve_upper: Number,
-    /// What these limits guarantee for independent documents: `finite-sample`, or `heuristic` where it is not known which
-    /// sequences are of one document.
+    /// What these limits guarantee for independent documents: `finite-sample`, or `heuristic` if the documents of
+    /// sequences are unknown.
     pub validity: Validity,
 }
 
@@ -58,24 +58,24 @@ impl TextRateRow {
 pub struct TextAttackRow {
     /// The score; high means member.
     pub score: TextScore,
-    /// Area under the ROC of the documents at hand.
+    /// Area under the ROC of the recorded documents.
     pub auc: f64,
     /// Lower limit of the area of the distributions that they come from.
     pub auc_lower: f64,
     /// Upper limit of the area of the distributions that they come from.
     pub auc_upper: f64,
-    /// What the limits of the area guarantee for independent documents: `finite-sample`, or `heuristic` where it is not
-    /// known which sequences are of one document.
+    /// What the limits of the area guarantee for independent documents: `finite-sample`, or `heuristic` if the
+    /// documents of sequences are unknown.
     pub auc_validity: Validity,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
     pub balanced_accuracy: f64,
-    /// Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits.
+    /// Its threshold, "member" if score ≥ threshold; absent: never guessing "member" is best. It has no limits.
     pub best_threshold: Option<Number>,
     /// Largest TPR - FPR.
     pub advantage: f64,
     /// Sequences without a value of this score; their documents have the mean of the others.
     pub undecided: usize,
-    /// Documents of which no sequence has a value; by convention they rank lowest.
+    /// Documents without a value for any sequence; by convention they rank lowest.
     pub undecided_documents: usize,
     /// TPR at each target FPR.
     pub at: Vec<TextRateRow>,
@@ -108,11 +108,11 @@ pub struct VulnerableSequenceRow {
     pub score: TextScore,
     /// The sequence, counted from 0.
     pub sequence: usize,
-    /// Its document, where documents are recorded.
+    /// Its document, if documents are recorded.
     pub document: Option<String>,
     /// Its value.
     pub value: Number,
-    /// Share of the non-member sequences with at least this value; no limit of anything.
+    /// Share of the non-member sequences with at least this value; not a limit.
     pub non_members_above: f64,
 }
 
@@ -124,7 +124,7 @@ pub struct TextSizes {
     pub sequences: usize,
     /// Tokens of all of them.
     pub tokens: usize,
-    /// Documents that the model was trained on; sequences, where no documents are recorded.
+    /// Documents that the model was trained on; sequences, if no documents are recorded.
     pub members: usize,
     /// Other documents.
     pub non_members: usize,
@@ -140,7 +140,7 @@ pub struct TextMembershipAnswer {
     pub documents_recorded: bool,
     /// The failure probability of all limits of all scores together.
     pub failure_probability: Number,
-    /// The share of it that each limit has.
+    /// The share of it for each limit.
     pub each_failure_probability: Number,
     /// The share k of the tokens that min-k, min-k-plus-plus and surprise look at.
     pub share: f64,
@@ -158,7 +158,7 @@ pub struct TextMembershipAnswer {
     /// Which documents are members.
     #[serde(skip)]
     pub members: Vec<bool>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

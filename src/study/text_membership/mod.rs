@@ -20,14 +20,15 @@ use crate::roc::Roc;
 
 /// Which texts was a language model trained on, judged by the log-probabilities of their tokens?
 ///
-/// The documents are what is counted: a document's score is the mean over its sequences, and every limit holds for
-/// independent documents, members drawn from one distribution and non-members from another, and for the model at hand.
+/// Documents are counted, not sequences: a document's score is the mean over its sequences, and every limit holds for
+/// independent documents, members drawn from one distribution and non-members from another, and for the recorded model.
 /// Without recorded documents each sequence is taken for one, and the limits are labeled heuristic. With S scores and F
 /// false-positive rates the failure probability is shared equally among S (1 + 3F) limits or pairs of limits, so that
-/// all of them hold at once, those of the score that looks best too. Each is a limit of something else: of the area of
-/// the two distributions; for each rate of the TPR of the rule "score > above", of the FPR of this rule, and of the ROC
-/// of the two distributions at the target. Balanced accuracy and advantage have none. Which scores there are depends on
-/// which arrays there are and on no number in them. A document without any value ranks lowest, by convention.
+/// all of them hold simultaneously, also those of the score that looks best. Each is a limit of something different: of
+/// the area of the two distributions; for each rate of the TPR of the rule "score > above", of the FPR of this rule,
+/// and of the ROC of the two distributions at the target. Balanced accuracy and advantage have none. Which scores are
+/// available depends only on the arrays recorded, not on their values. A document without any value ranks lowest, by
+/// convention.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryText, Ragged, TextRule};
@@ -55,9 +56,9 @@ use crate::roc::Roc;
 pub struct TextMembershipStudy<'a> {
     /// The sequences, which are read piece by piece.
     pub sequences: &'a dyn TextSequences,
-    /// The scores; all that the recording can feed, if none is named.
+    /// The scores; if none is named, all that can be computed from the recording.
     pub scores: Vec<TextScore>,
-    /// Constants of scores that look at some of the tokens only.
+    /// Constants of scores that look at only some of the tokens.
     pub rule: TextRule,
     /// Target FPRs.
     pub fprs: Vec<Probability>,
@@ -71,8 +72,8 @@ impl Study for TextMembershipStudy<'_> {
     type Answer = TextMembershipAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a named score that the recording cannot feed, [`Error::Length`] where there
-    /// are no documents of a kind; what the sequences cannot read; [`Error::Interrupted`].
+    /// [`Error::Rejected`] for a named score that the recording does not allow, [`Error::Length`] without documents of
+    /// a kind; errors in reading the sequences; [`Error::Interrupted`].
     fn run(&self, progress: &Progress<'_>) -> Result<TextMembershipAnswer> {
         let (scores, left_out) = self.chosen()?;
         let source = self.sequences;
@@ -221,8 +222,8 @@ mod tests {
     const SHIFT: f64 = 0.7;
     const NOISE: f64 = 0.5;
 
-    /// 60 documents of each kind with so many sequences of one token: ln p = -20 + a normal number of the document + noise
-    /// of the sequence, members shifted up. Low enough that none is positive.
+    /// 60 documents of each kind with this many sequences of one token: ln p = -20 + a normal number of the document +
+    /// noise of the sequence, members shifted up. Low enough that none is positive.
     fn drawn(generator: &mut Xoshiro256PlusPlus, sequences: usize, named: bool) -> MemoryText {
         let (mut tokens, mut members, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for document in 0..120 {
@@ -239,7 +240,7 @@ mod tests {
         if named { text.in_documents(Documents::new(names).unwrap()).unwrap() } else { text }
     }
 
-    /// Whether any statement of an answer is wrong where scores are normal with this deviation.
+    /// Whether any statement of an answer is wrong if scores are normal with this deviation.
     fn wrong(answer: &TextMembershipAnswer, deviation: f64) -> bool {
         let (row, at) = (&answer.attacks[0], &answer.attacks[0].at[0]);
         let outside = |lower: f64, upper: f64, value: f64| value < lower - 1e-12 || value > upper + 1e-12;
@@ -248,8 +249,8 @@ mod tests {
         outside(row.auc_lower, row.auc_upper, area) || outside(at.curve_lower.0, at.curve_upper.0, curve)
     }
 
-    /// Three standard errors above 20 % are 26 %. Limits that count the 16 sequences of a document as independent are wrong
-    /// far more often: those of the area alone in 37 %.
+    /// Three standard errors above 20% are 26%. Limits that count the 16 sequences of a document as independent are
+    /// wrong far more often: those of the area alone in 37%.
     #[test]
     fn limits_of_documents_hold_and_those_of_their_sequences_do_not() {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(5);
@@ -294,7 +295,7 @@ mod tests {
         assert_eq!((answer.vulnerable[0].non_members_above, &answer.vulnerable[0].document), (1.0 / 3.0, &None));
         assert_eq!(answer.attacks[0].at[0].validity, Validity::Heuristic);
         assert!(answer.warnings.iter().any(|warning| warning.code == "documents-unknown"));
-        // One member says hardly anything; no member is no attack.
+        // One member shows hardly anything; without members there is no attack.
         let of = |member| MemoryText::new(Ragged::of_length(vec![-3.0, -1.0, -2.0], 1), vec![member, false, false]);
         let few = study(&of(true).unwrap(), 0.1, 0.05).run(&unwatched).unwrap();
         assert!(few.attacks[0].auc_lower == 0.0 && few.attacks[0].auc_upper > 0.99);

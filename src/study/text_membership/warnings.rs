@@ -21,7 +21,7 @@ pub(super) fn recorded_as(part: TextPart) -> String {
     other.map_or_else(|| format!("`{}`", part.name()), |other| format!("`{}` or `{other}`", part.name()))
 }
 
-/// A score that the recording cannot feed.
+/// A score that cannot be computed from the recording.
 pub(super) fn left_out(score: TextScore, part: TextPart) -> Warning {
     Warning {
         code: "score-left-out",
@@ -35,7 +35,7 @@ const LEAST: f64 = -1000.0;
 /// Tokens that are looked at together.
 const TOGETHER: usize = 1 << 20;
 
-/// Numbers that stand for what was not recorded, as serving APIs write them.
+/// Placeholder numbers for what was not recorded, as serving APIs write them.
 pub(super) fn recorded(sequences: &dyn TextSequences) -> Result<Vec<Warning>> {
     let all = sequences.members().len();
     let (mut low, mut lowest, mut certain, mut start) = (0u64, 0.0f64, 0, 0);

@@ -26,20 +26,20 @@ pub enum Contexts {
 pub struct TokenRenyiRow {
     /// The member, or the owner of several models, that is removed or replaced.
     pub member: u64,
-    /// The model set aside that stands in for it; absent where it is removed.
+    /// The reserve model that replaces it; absent if it is removed.
     pub replaced_by: Option<u64>,
     /// The order α.
     pub order: f64,
     /// The sum over positions of D_α of the answer of the ensemble from that of the neighbor, in nats.
     pub forward: Number,
-    /// The same the other way round.
+    /// The same in reverse.
     pub reverse: Number,
     /// The largest of the values of single positions, in either direction.
     pub largest: Number,
-    /// The larger of the lower bounds of both directions of all answers, from the tokens that were answered, with a
-    /// finite-sample guarantee; absent where none were recorded.
+    /// The larger finite-sample lower bound of both directions of all answers, from the answered tokens; absent if none
+    /// were recorded.
     pub at_least: Option<Number>,
-    /// What the sums are of all answers: `exact` where contexts were fixed beforehand, `heuristic` where they hold earlier
+    /// What the sums are for all answers: `exact` if contexts were fixed beforehand, `heuristic` if they hold earlier
     /// answers, because another run has other contexts.
     pub validity: Validity,
 }
@@ -50,20 +50,20 @@ pub struct TokenRenyiRow {
 pub struct TokenMemberRow {
     /// The member, or the owner of several models, that is removed or replaced.
     pub member: u64,
-    /// The model set aside that stands in for it; absent where it is removed.
+    /// The reserve model that replaces it; absent if it is removed.
     pub replaced_by: Option<u64>,
     /// The privacy loss of the tokens that were answered: ln of their probability with the ensemble over that with the
     /// neighbor.
     pub loss: Option<Number>,
-    /// Lower bound of ε at δ of all answers, with a finite-sample guarantee; all such bounds hold at once.
+    /// Finite-sample lower bound of ε at δ of all answers; all such bounds hold simultaneously.
     pub epsilon_at_least: Option<Number>,
-    /// Lower bound of μ of all answers, with a finite-sample guarantee; all such bounds hold at once.
+    /// Finite-sample lower bound of μ of all answers; all such bounds hold simultaneously.
     pub mu_at_least: Option<Number>,
-    /// Upper bound of ε at δ of all answers, by privacy-loss distributions where there are any, and by the sums of Rényi
-    /// divergences otherwise; absent where contexts depend on answers.
+    /// Upper bound of ε at δ of all answers, by privacy-loss distributions if available, else by the sums of Rényi
+    /// divergences; absent if contexts depend on answers.
     pub epsilon_at_most: Option<Number>,
-    /// ε at δ of all answers, enclosed from both sides by their privacy-loss distributions; absent where contexts depend
-    /// on answers, and of more than a thousand answers.
+    /// ε at δ of all answers, enclosed from both sides by their privacy-loss distributions; absent if contexts depend
+    /// on answers, and for more than a thousand answers.
     pub epsilon: Option<[Number; 2]>,
 }
 
@@ -78,9 +78,9 @@ pub enum TranscriptSource {
     Simulated,
 }
 
-/// What transcripts show, with a finite-sample guarantee: each is an answer at every position, by the ensemble or by a
-/// neighbor. Groups of similar privacy losses are a k-cut. All bounds hold at once, together with those of the answered
-/// tokens, and whatever the recorded distributions are.
+/// What transcripts show, with a finite-sample guarantee. Each is an answer at every position, by the ensemble or by a
+/// neighbor. Groups of similar privacy losses are a k-cut. All bounds hold simultaneously with those of the answered
+/// tokens, whatever the recorded distributions are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TranscriptsSection {
@@ -96,13 +96,13 @@ pub struct TranscriptsSection {
     pub members: Vec<TranscriptMemberRow>,
 }
 
-/// Lower bounds of a Rényi divergence of all answers by transcripts, beside the exact values.
+/// Lower bounds of a Rényi divergence of all answers by transcripts, with the exact values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TranscriptRenyiRow {
     /// The member, or the owner of several models, that is removed or replaced.
     pub member: u64,
-    /// The model set aside that stands in for it; absent where it is removed.
+    /// The reserve model that replaces it; absent if it is removed.
     pub replaced_by: Option<u64>,
     /// The order α.
     pub order: f64,
@@ -110,9 +110,9 @@ pub struct TranscriptRenyiRow {
     pub forward: Number,
     /// The exact value of the recorded distributions.
     pub exact_forward: Number,
-    /// Lower bound the other way round.
+    /// Lower bound of the reverse divergence, in nats.
     pub reverse: Number,
-    /// The exact value the other way round.
+    /// The exact reverse value.
     pub exact_reverse: Number,
 }
 
@@ -122,9 +122,9 @@ pub struct TranscriptRenyiRow {
 pub struct TranscriptMemberRow {
     /// The member, or the owner of several models, that is removed or replaced.
     pub member: u64,
-    /// The model set aside that stands in for it; absent where it is removed.
+    /// The reserve model that replaces it; absent if it is removed.
     pub replaced_by: Option<u64>,
-    /// Transcripts of both ensembles that placed the groups and are not counted.
+    /// Transcripts of both ensembles that defined the groups and are not counted.
     pub pilot: u64,
     /// Groups of similar privacy losses.
     pub groups: u64,
@@ -134,7 +134,7 @@ pub struct TranscriptMemberRow {
     pub mu_at_least: Number,
 }
 
-/// An accountant at one order, beside the exact values.
+/// An accountant at one order, next to the exact values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenAccountantRow {
@@ -142,7 +142,7 @@ pub struct TokenAccountantRow {
     pub name: &'static str,
     /// Who states it.
     pub source: &'static str,
-    /// What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof.
+    /// The validity of the theorem, or `heuristic` for what authors charge without a proof.
     pub validity: Validity,
     /// The order α.
     pub order: f64,
@@ -152,7 +152,7 @@ pub struct TokenAccountantRow {
     pub largest: Number,
     /// Positions at which the exact value of a member is above it.
     pub above: u64,
-    /// Its bound of D_α of all answers, also where contexts depend on answers.
+    /// Its bound of D_α of all answers, even if contexts depend on answers.
     pub all: Number,
     /// The exact sum of the member with the largest one.
     pub exact: Number,
@@ -169,17 +169,17 @@ pub enum TokenComposition {
     PrivacyLoss,
 }
 
-/// ε of all answers by an accountant, also where contexts depend on answers.
+/// ε of all answers by an accountant, even if contexts depend on answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenEpsilonRow {
-    /// The bound of one answer, by its name.
+    /// The name of the bound of one answer.
     pub name: &'static str,
     /// How the answers are composed.
     pub composition: TokenComposition,
     /// ε at δ.
     pub epsilon: Number,
-    /// What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof.
+    /// The validity of the theorem, or `heuristic` for what authors charge without a proof.
     pub validity: Validity,
 }
 
@@ -193,7 +193,7 @@ pub struct LeakingPositionRow {
     pub token: Option<u64>,
     /// The member, or the owner of several models, that leaks most.
     pub member: u64,
-    /// The model set aside that stands in for it; absent where it is removed.
+    /// The reserve model that replaces it; absent if it is removed.
     pub replaced_by: Option<u64>,
     /// Forward: the ensemble from the neighbor.
     pub direction: Direction,
@@ -266,17 +266,17 @@ pub struct TokensAnswer {
     pub failure_probability: f64,
     /// Sums of exact Rényi divergences for each member and order.
     pub renyi: Vec<TokenRenyiRow>,
-    /// What is known of each member.
+    /// What is known about each member.
     pub losses: Vec<TokenMemberRow>,
-    /// What transcripts show, where there are some.
+    /// What transcripts show; absent without transcripts.
     pub transcripts: Option<TranscriptsSection>,
-    /// Accountants beside the exact values.
+    /// Accountants, next to the exact values.
     pub accountants: Vec<TokenAccountantRow>,
     /// ε of all answers by accountants.
     pub epsilons: Vec<TokenEpsilonRow>,
     /// The positions that leak most, the most leaking one first.
     pub leaking: Vec<LeakingPositionRow>,
-    /// The test of planted sequences, where some were recorded.
+    /// The test of planted sequences; absent if none were recorded.
     pub planted: Option<PlantedTestRow>,
     /// The claims.
     pub claims: Vec<Claim>,
@@ -286,7 +286,7 @@ pub struct TokensAnswer {
     /// All positions.
     #[serde(skip)]
     pub rows: Vec<TokenPositionRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

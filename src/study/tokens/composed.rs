@@ -1,4 +1,4 @@
-//! ε of all answers where contexts were fixed beforehand: privacy losses of positions, composed.
+//! ε of all answers if contexts were fixed beforehand: privacy losses of positions, composed.
 
 use super::loss::privacy_loss;
 use crate::divergence::{Bracket, EnclosedLoss, LossCell, compose_losses};
@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::quantity::Delta;
 use crate::token::Released;
 
-/// Answers that are composed, at most: time grows with the power 1.5 of them.
+/// The most answers that are composed: time grows with the power 1.5 of their number.
 const MOST_ANSWERS: usize = 1_000;
-/// Answers times neighbors, of which all losses are kept.
+/// The most answers times neighbors whose losses are all kept.
 const MOST_LOSSES: usize = 16_000;
 /// How narrow the enclosure of ε is meant to be.
 const RELATIVE: f64 = 2e-3;
@@ -21,7 +21,7 @@ const CELLS: usize = 2 * SIDE as usize + 1;
 /// The losses of one position against a neighbor, forward and reverse.
 pub(super) type BothLosses = [EnclosedLoss; 2];
 
-/// Whether the losses of so many answers are composed.
+/// Whether the losses of this many answers are composed.
 pub(super) const fn is_composed(answers: usize, neighbors: usize) -> bool {
     answers > 0 && answers <= MOST_ANSWERS && answers * neighbors <= MOST_LOSSES
 }
@@ -85,7 +85,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Cells stand around the losses of all tokens, and closely.
+    /// Cells enclose the losses of all tokens closely.
     #[test]
     fn cells_enclose_all_tokens() {
         let mut stream = ChaCha8Rng::seed_from_u64(3);

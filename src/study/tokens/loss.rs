@@ -1,4 +1,4 @@
-//! The privacy loss of one token, and what is wrong with one.
+//! The privacy loss of one token, and the reason why it is invalid.
 
 use crate::error::Error;
 

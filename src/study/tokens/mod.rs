@@ -46,7 +46,7 @@ const LOSS_ROUNDING: f64 = 1e-12;
 
 /// Positions that threads work on before progress is told.
 const CHUNK: usize = 64;
-/// The largest block that the allocator learns from, with what it adds to it.
+/// The largest block that the allocator learns from, with its overhead.
 const LARGEST_KEPT: usize = (32 << 20) - (8 << 10);
 /// Arrays \[member, token\] of doubles that the work on one position holds.
 const COPIES: usize = 8;
@@ -56,8 +56,9 @@ impl Study for TokensStudy {
 
     /// # Errors
     /// Those of [`TokenRecording::position`](crate::record::TokenRecording::position) and of the mechanism;
-    /// [`Error::Rejected`](crate::Error::Rejected) for an answered token that the mechanism never gives, for no order, for
-    /// a claim that cannot be tested, and where an exact value is above a theorem, which would be an error of this library.
+    /// [`Error::Rejected`](crate::Error::Rejected) for an answered token that the mechanism never gives, for an empty
+    /// list of orders, for a claim that cannot be tested, and if an exact value is above a theorem, which would be an
+    /// error in this library.
     fn run(&self, progress: &Progress<'_>) -> Result<TokensAnswer> {
         self.check()?;
         let (recording, neighbors) = (&self.recording, self.all_neighbors());
@@ -68,21 +69,21 @@ impl Study for TokensStudy {
             all_orders: self.all_orders(),
             simulated: self.simulated(),
         };
-        // As many at once as half of the free memory holds.
+        // Works on the positions that fit in half of the free memory at the same time.
         let models = (recording.members() + recording.spares()).max(neighbors.len());
         let numbers = models.saturating_mul(recording.tokens());
         let losses = (2 * neighbors.len()).saturating_mul(self.transcript_count().unwrap_or(0) as usize);
         let bytes = numbers.saturating_mul(8 * COPIES).saturating_add(losses.saturating_mul(16)) as u64;
         let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
         let mut sums = Sums::new(neighbors, &reading.all_orders, recording);
-        // Arrays of a position are freed and asked for again at the next one. From a large block that was freed, the
-        // allocator of glibc learns to keep such memory; else the system takes it back, and clears each page anew.
+        // Arrays of a position are freed and requested again at the next one. After a large block was freed, the
+        // allocator of glibc keeps such memory; otherwise the system takes it back and clears each page again.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGEST_KEPT)));
         recording.follow(chunk.min(recording.positions()))?;
         for start in (0..recording.positions()).step_by(chunk) {
             let end = (start + chunk).min(recording.positions());
             let shown = || parallel::map(start..end, |index| reading.shown(index));
-            // What is hashed is at hand when the next positions are read; files are read in their order so.
+            // The hashed data are in memory when the next positions are read, so files are read in order.
             let next = (end + chunk).min(recording.positions());
             let (found, hashed): (Vec<Result<Shown>>, _) = rayon::join(shown, || recording.follow(next));
             hashed?;
@@ -178,7 +179,7 @@ impl TokensStudy {
         sums.neighbors().iter().enumerate().map(row).collect()
     }
 
-    /// Theorems, and what the authors charge, beside the exact values.
+    /// Theorems, and what the authors charge, next to the exact values.
     fn accountant_rows(&self, sums: &Sums, orders: &[Order]) -> Result<Vec<TokenAccountantRow>> {
         let positions = self.recording.answers() as f64;
         let row = |index: usize, name, source, validity, bound: f64| TokenAccountantRow {
@@ -219,7 +220,7 @@ impl TokensStudy {
         self.mechanism.charge(self.size(), order).filter(|_| self.neighbors == TokenNeighbors::Removed)
     }
 
-    /// ε of all answers. Bounds of single answers compose, also where contexts depend on answers: Rényi divergences by
+    /// ε of all answers. Bounds of single answers compose, even if contexts depend on answers: Rényi divergences by
     /// Mironov (2017), Proposition 1, dominating pairs by Zhu, Dong and Wang (2022), Theorem 10.
     fn epsilon_rows(&self, orders: &[Order]) -> Result<Vec<TokenEpsilonRow>> {
         let (size, answers) = (self.size(), self.recording.answers() as u64);

@@ -5,10 +5,10 @@ use crate::study::number::Number;
 
 /// A rank test that holds for any number of sequences.
 ///
-/// A die that nobody loaded chose the member of each sequence. If no member remembers, the likelihoods do not depend on
-/// what it showed, so that the rank of the chosen member among all is one of the ranks of the sequence with equal
-/// probabilities, ties included, and independently of other sequences. The p-value is the probability of a sum of ranks as
-/// small as the one that was seen: the distribution of the sum is computed, not approximated.
+/// A fair die chose the member of each sequence. If no member remembers, the likelihoods do not depend on the outcome
+/// of the die, so the rank of the chosen member is uniform over the ranks of the sequence, ties included, and
+/// independent of other sequences. The p-value is the probability of a sum of ranks at most the observed one: the
+/// distribution of the sum is computed, not approximated.
 pub(super) fn test_planted(planted: &[usize], likelihoods: &[Vec<f64>]) -> PlantedTestRow {
     let members = likelihoods.first().map_or(0, Vec::len);
     // Twice the rank, so that the mean of tied ranks is whole.

@@ -17,24 +17,24 @@ pub(super) struct Reading<'a> {
     /// Whether the privacy losses of positions are wanted.
     pub(super) composed: bool,
     pub(super) all_orders: Vec<Order>,
-    /// Transcripts that are drawn; those that were recorded are read.
+    /// Transcripts that are drawn; recorded ones are read.
     pub(super) simulated: Option<Simulated>,
 }
 
-/// What is known of one position.
+/// What is known about one position.
 pub(super) struct PositionLeakage {
     pub(super) position: usize,
     /// \[order\]\[neighbor\]: D_α of both directions.
     pub(super) divergences: Vec<Vec<[f64; 2]>>,
-    /// \[neighbor\], where they are wanted.
+    /// \[neighbor\], if they are wanted.
     pub(super) losses: Vec<BothLosses>,
     /// Of the answered token.
     pub(super) answered: Option<AnsweredToken>,
-    /// \[neighbor\], where there are transcripts.
+    /// \[neighbor\], if there are transcripts.
     pub(super) transcripts: Vec<Losses>,
 }
 
-/// What is known of the token that was answered.
+/// What is known about the token that was answered.
 pub(super) struct AnsweredToken {
     pub(super) token: usize,
     /// \[neighbor\]: ln of the probability that the ensemble answers so over that of the neighbor.
@@ -89,7 +89,7 @@ impl Reading<'_> {
         Ok(Shown::Answer(PositionLeakage { position: index, divergences, losses, answered, transcripts }))
     }
 
-    /// What the mechanism is given; models that may stand in are set aside.
+    /// The input of the mechanism; reserve models are set aside.
     fn decoded(
         &self,
         members: Array2<f64>,

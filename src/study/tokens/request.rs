@@ -1,4 +1,4 @@
-//! What an audit of tokens is asked, and what cannot be answered.
+//! The request of an audit of tokens, and what cannot be answered.
 
 use super::answer::Contexts;
 use super::composed::is_composed;
@@ -14,25 +14,26 @@ use std::sync::Arc;
 
 /// Planted sequences times members that are ranked: the distribution of the sum of ranks takes the square of this.
 const MOST_RANKS: usize = 100_000;
-/// Fewer transcripts are not bounded: nothing would be seen.
+/// Fewer transcripts are not bounded, because they would show nothing.
 const FEWEST: u64 = 100;
-/// Transcripts times ensembles, of which losses are kept.
+/// The most transcripts times ensembles whose losses are kept.
 const MOST_LOSSES: u64 = 20_000_000;
 
 /// The leakage of an ensemble of language models by recorded next tokens.
 ///
-/// At each position the distribution of the answer is compared with that of each neighboring ensemble: without a member,
-/// or with another model in its place. Where contexts do not depend on earlier answers, the sum over positions is D_α of
-/// everything that was answered, and ε at δ of up to a thousand answers is enclosed by the convolution of their privacy
-/// losses; where contexts do, the sum is that at the contexts that were recorded.
+/// At each position the distribution of the answer is compared with that of each neighboring ensemble: without a
+/// member, or with another model in its place. If contexts do not depend on earlier answers, the sum over positions is
+/// D_α of everything that was answered, and ε at δ of up to a thousand answers is enclosed by the convolution of their
+/// privacy losses. If they do, the sum is that at the recorded contexts.
 ///
-/// The tokens that were answered bound the leakage of the whole run from below, however contexts came about: see
-/// [`Rectangle::of_observed_loss`](crate::audit::Rectangle::of_observed_loss). Each neighbor has an equal share of the failure probability, so that all of these bounds
-/// hold at once. They need the recorded distributions to be those that the tokens were drawn from.
+/// The tokens that were answered bound the leakage of the whole run from below, however contexts were obtained: see
+/// [`Rectangle::of_observed_loss`](crate::audit::Rectangle::of_observed_loss). Each neighbor has an equal share of the
+/// failure probability, so all of these bounds hold simultaneously. They require that the tokens were drawn from the
+/// recorded distributions.
 ///
-/// Of fixed contexts, transcripts show more: all positions answered again and again, by the ensemble and by each neighbor,
-/// recorded or simulated. Their privacy losses are grouped, and the groups are a k-cut whose bounds hold whatever gave the
-/// tokens.
+/// With fixed contexts, transcripts show more: all positions answered repeatedly, by the ensemble and by each neighbor,
+/// recorded or simulated. Their privacy losses are grouped, and the groups are a k-cut whose bounds hold whatever gave
+/// the tokens.
 ///
 /// ```
 /// # use leakbound::quantity::{Delta, FailureProbability, Order};
@@ -70,7 +71,7 @@ const MOST_LOSSES: u64 = 20_000_000;
 /// # References
 /// Those of the mechanism and of [`Rectangle::of_observed_loss`](crate::audit::Rectangle::of_observed_loss); Mironov (2017), Proposition 1, for the composition.
 pub struct TokensStudy {
-    /// What the ensemble said.
+    /// The answers of the ensemble.
     pub recording: TokenRecording,
     /// How logits are read.
     pub decoding: Decoding,
@@ -86,12 +87,12 @@ pub struct TokensStudy {
     pub delta: Delta,
     /// The probability that any lower bound is wrong.
     pub failure_probability: FailureProbability,
-    /// What is claimed of all answers together.
+    /// What is claimed about all answers together.
     pub claims: Claims,
-    /// What is claimed of each answer: D_α ≤ a value.
+    /// What is claimed about each answer: D_α ≤ a value.
     pub answer_claims: Vec<(Order, Claimed)>,
-    /// Simulate so many transcripts of the ensemble and of each neighbor, and bound the leakage of all answers by them;
-    /// if `None`, those that were recorded are taken. Contexts must be fixed.
+    /// Number of transcripts to simulate of the ensemble and of each neighbor, to bound the leakage of all answers; if
+    /// `None`, the recorded ones are used. Contexts must be fixed.
     pub transcripts: Option<u64>,
     /// The seed of simulated transcripts, and of the choice of the pilot.
     pub seed: u64,
@@ -207,7 +208,7 @@ impl TokensStudy {
     }
 }
 
-/// Why so many transcripts cannot be bounded.
+/// Why this number of transcripts cannot be bounded.
 fn problem_of_count(count: u64, ensembles: usize) -> Option<String> {
     if count < FEWEST {
         return Some(format!("{count} transcripts: at least {FEWEST} of each ensemble are needed"));

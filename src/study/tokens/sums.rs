@@ -43,12 +43,12 @@ pub(super) struct Sums {
     transcripts: Vec<Losses>,
     /// \[sequence\]\[member\]: likelihoods of planted sequences.
     likelihoods: Vec<Vec<f64>>,
-    /// How often, and how the sums at the first order grow: \[point\]\[neighbor\]\[direction\].
+    /// How often points are kept, and how the sums at the first order grow: \[point\]\[neighbor\]\[direction\].
     stride: usize,
     grown: Vec<(usize, Vec<[f64; 2]>)>,
 }
 
-/// A sum of many terms of which none is lost (Neumaier 1974).
+/// A sum of many terms in which no term is lost (Neumaier 1974).
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     sum: f64,
@@ -145,7 +145,7 @@ impl Sums {
         &self.neighbors
     }
 
-    /// \[neighbor\]\[position\]: losses of all answers, where they are composed.
+    /// \[neighbor\]\[position\]: losses of all answers, if they are composed.
     pub(super) fn composed(&self) -> &[Vec<BothLosses>] {
         &self.composed
     }

@@ -1,4 +1,4 @@
-//! Claims about answers, against what is known of them.
+//! Claims about answers, tested against what is known about them.
 
 use super::answer::Contexts;
 use super::position::certain;
@@ -14,7 +14,7 @@ use crate::study::claim::{Claim, Quantity, rdp_words};
 /// A value, and the neighbor against which it was found.
 type Found = (usize, AtLeast);
 
-/// What is known of all answers.
+/// What is known about all answers.
 pub(super) struct Known<'a> {
     pub(super) study: &'a TokensStudy,
     pub(super) sums: &'a Sums,
@@ -22,7 +22,7 @@ pub(super) struct Known<'a> {
     pub(super) orders: &'a [Order],
     /// \[neighbor\]: by the tokens that were answered.
     pub(super) lower: Option<&'a [Rectangle]>,
-    /// \[neighbor\]: ε at δ, where it is enclosed.
+    /// \[neighbor\]: ε at δ, if it is enclosed.
     pub(super) epsilons: &'a [Bracket],
     pub(super) transcripts: Option<&'a TranscriptEvidence>,
 }
@@ -62,7 +62,7 @@ impl Known<'_> {
         self.orders.iter().position(|other| *other == order).unwrap_or_default()
     }
 
-    /// What is known for certain, if the recorded distributions are right.
+    /// What is certain if the recorded distributions are correct.
     fn exact(&self, quantity: Quantity) -> Option<Found> {
         match quantity {
             Quantity::Rdp(order) if self.study.contexts == Contexts::Fixed => {

@@ -156,7 +156,7 @@ fn safetensors(members: &Array3<f32>, public: &Array2<f32>, tokens: &Array1<i64>
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes].concat()
 }
 
-/// A run of an ensemble of fixed contexts, drawn anew 2,000 times: its lower bounds are above the exact values no more
+/// A run of an ensemble with fixed contexts, drawn 2,000 times: its lower bounds are above the exact values no more
 /// often than stated.
 #[test]
 fn lower_bounds_of_runs_hold() {
@@ -271,10 +271,10 @@ fn planted_sequences_are_ranked_exactly() {
         &[vec![-1.0, -2.0, -3.0, -4.0], vec![-5.0, -2.0, -3.0, -4.0], vec![-5.0, -4.0, -3.0, -6.0]],
     );
     assert!((best.p_value.0 * 64.0 - 1.0).abs() < 1e-11 && best.mean_rank.0 == 1.0 && best.expected.0 == 2.5);
-    // Ties say nothing.
+    // Ties carry no information.
     let tied = test_planted(&[3, 3], &[vec![0.0; 4], vec![0.0; 4]]);
     assert_eq!((tied.p_value.0, tied.mean_rank.0), (1.0, 2.5));
-    // A fair die without memory: p-values are no smaller than they should be.
+    // A fair die without memory: p-values are not smaller than they should be.
     let mut stream = ChaCha8Rng::seed_from_u64(9);
     let small = (0..2_000)
         .filter(|_| {
@@ -337,7 +337,7 @@ fn members_are_replaced_and_come_in_pairs() {
         let spare = (neighbors == TokenNeighbors::Replaced).then_some(0);
         assert!(answer.losses.iter().all(|row| row.replaced_by == spare));
     }
-    // A claim of ε is decided for certain.
+    // A claim of ε is decided with certainty.
     let exact = answer.losses.iter().map(|row| row.epsilon.unwrap()[0].0).fold(0.0, f64::max);
     for (claimed, refuted) in [(0.99 * exact, true), (1.03 * exact, false)] {
         asked.claims.epsilon = Some((crate::quantity::Epsilon::new(claimed).unwrap(), asked.delta));
@@ -418,7 +418,7 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     let found = honest.transcripts.as_ref().unwrap();
     assert_eq!((found.source, found.transcripts), (TranscriptSource::Recorded, 1_000));
     assert!(honest.warnings.is_empty(), "{:?}", honest.warnings);
-    // D of order 2 is known for certain.
+    // D of order 2 is known with certainty.
     assert!(!honest.claims[0].refuted && honest.claims[0].failure_probability == 0.0, "{:?}", honest.claims);
     assert!(honest.claims[1].lower.0 > 0.1 && !honest.claims[1].refuted, "{:?}", honest.claims);
 
@@ -426,7 +426,7 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     let lied = with(&leaked).run(&unwatched).unwrap();
     assert_eq!(lied.warnings[0].code, "transcripts-of-another-mechanism");
     assert!(lied.claims.iter().all(|claim| claim.refuted && claim.failure_probability == 0.1), "{:?}", lied.claims);
-    // What the recorded distributions refute is refuted for certain.
+    // What the recorded distributions refute is refuted with certainty.
     let mut asked = with(&leaked);
     asked.claims.rdp = vec![(order(2.0), claimed(1e-6))];
     let certain = &asked.run(&unwatched).unwrap().claims[0];

@@ -1,10 +1,10 @@
-//! Lower bounds from transcripts: all positions, answered again and again by the ensemble and by each neighbor.
+//! Lower bounds from transcripts: all positions, answered repeatedly by the ensemble and by each neighbor.
 //!
 //! A transcript is one answer at every position. Its privacy loss against a neighbor, the sum over positions of
-//! ln(P(token)/Q(token)) by the recorded distributions, is a function of the transcript, and the best one to tell both
-//! ensembles apart if these distributions are right. Groups of similar losses are a k-cut of everything that was answered:
-//! by data processing no divergence of their probabilities is above that of the transcripts, whatever gave the tokens. A
-//! tenth of the transcripts is a pilot that places the groups and guides the bounds; it is not counted.
+//! ln(P(token)/Q(token)) by the recorded distributions, is a function of the transcript, and the best one to tell the
+//! two ensembles apart if these distributions are correct. Groups of similar losses are a k-cut of everything that was
+//! answered: by data processing no divergence of their probabilities exceeds that of the transcripts, whatever produced
+//! the tokens. A tenth of the transcripts is a pilot that defines the groups and guides the bounds; it is not counted.
 
 use super::answer::{TranscriptMemberRow, TranscriptRenyiRow, TranscriptSource, TranscriptsSection};
 use super::request::TokensStudy;
@@ -24,7 +24,7 @@ const GROUPS: usize = 20;
 /// Which part of the transcripts is the pilot.
 const PILOT: f64 = 0.1;
 
-/// What transcripts show of each neighbor; all of it holds at once.
+/// What transcripts show about each neighbor; all of it holds simultaneously.
 pub(super) struct TranscriptEvidence {
     pub(super) section: TranscriptsSection,
     /// \[neighbor\]
@@ -39,7 +39,7 @@ impl TranscriptEvidence {
 }
 
 impl TokensStudy {
-    /// Bounds of all neighbors; None where there are no transcripts. The orders that are shown come first.
+    /// Bounds of all neighbors; None without transcripts. The orders that are shown come first.
     pub(super) fn bounds_by_transcripts(&self, sums: &Sums, orders: &[Order]) -> Result<Option<TranscriptEvidence>> {
         let all = sums.transcripts();
         let Some(first) = all.first() else { return Ok(None) };

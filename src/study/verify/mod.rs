@@ -23,9 +23,9 @@ pub struct CounterexampleRow {
     /// What was found.
     #[serde(flatten)]
     pub found: Counterexample,
-    /// How far the claim is beyond the exact value; absent where there is no claim.
+    /// How far the claim is beyond the exact value; absent without a claim.
     pub margin: Option<Number>,
-    /// Commands that show it.
+    /// Commands that reproduce it.
     pub reproduce: Vec<String>,
 }
 
@@ -35,23 +35,23 @@ pub struct CounterexampleRow {
 pub struct PropertyRow {
     /// Its name.
     pub property: &'static str,
-    /// What it means when it does not hold.
+    /// What it means if the property does not hold.
     pub kind: PropertyKind,
     /// What is tested, and the theorem.
     pub theorem: &'static str,
     /// `refuted`, `not-refuted` or `not-tested`.
     pub verdict: &'static str,
-    /// Cases to which it applied and which were answered.
+    /// Applicable cases that the accountant answered.
     pub cases: u64,
     /// Cases that the accountant declined.
     pub declined: u64,
-    /// One reason why.
+    /// One reason for declining.
     pub declined_reason: Option<String>,
-    /// Cases about which it says nothing, or whose exact distribution could not be computed.
+    /// Cases that the property does not cover, or whose exact distribution could not be computed.
     pub not_applicable: u64,
     /// The largest exact value as a share of the claim, for validity.
     pub largest_share: Option<Number>,
-    /// The case of it.
+    /// The case with this share.
     pub closest: Option<Case>,
     /// Whether the time ran out before all cases were tried.
     pub out_of_time: bool,
@@ -71,7 +71,7 @@ pub struct VerifyAnswer {
     pub refuted: bool,
     /// Each property.
     pub properties: Vec<PropertyRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -92,7 +92,7 @@ impl Study for VerifyStudy<'_> {
                 let found = self.outcome(&*accountant_of_name(name)?, progress)?;
                 Outcome { accountant: name.clone(), ..found }
             }
-            // The program and what it started end with this, whatever comes.
+            // The program and its child processes end with this, whatever happens.
             TestedAccountant::Program { command, options } => {
                 self.outcome(&ExternalAccountant::new(command, options.clone())?, progress)?
             }

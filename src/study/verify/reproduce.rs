@@ -1,12 +1,12 @@
-//! Commands that show a counterexample again.
+//! Commands that reproduce a counterexample.
 
 use super::request::{TestedAccountant, VerifyStudy};
 use crate::mechanism::NoisyArgmax;
 use crate::verify::{ClaimScope, Counterexample, Problem, Question, Violation};
 
 impl VerifyStudy<'_> {
-    /// Always one that verifies the case, and `leakbound exact` where it knows the mechanism. An accountant of the
-    /// caller has no command; its case has.
+    /// Always one that verifies the case, and `leakbound exact` if it knows the mechanism. An accountant of the caller
+    /// has no command, but its case has one.
     pub(super) fn commands(&self, property: &str, found: &Counterexample) -> Vec<String> {
         let exact = match &found.problem {
             Problem::Violation(violation) => exact_command(found, violation),

@@ -13,7 +13,7 @@ pub enum TestedAccountant<'a> {
         /// How to start it, and how long to wait.
         options: ExternalOptions,
     },
-    /// One of the caller.
+    /// An accountant of the caller.
     Custom(&'a dyn Accountant),
 }
 

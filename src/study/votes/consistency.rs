@@ -1,4 +1,4 @@
-//! No two figures of an audit of votes may exclude each other.
+//! No two figures of an audit of votes may contradict each other.
 
 use super::{AuditedVotes, DistributionKind, VotesQuery, VotesStudy};
 use crate::audit::{AuditPlan, audit_counts};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::quantity::FailureProbability;
 use crate::study::composed::{ComposedSection, CurveKind, Meaning};
 
-/// A lower bound above the exact value is chance as often as its failure probability says; at this one it is a fault.
+/// A lower bound may exceed the exact value by chance with its failure probability; at this one it is a fault.
 const BEYOND_CHANCE: f64 = 1e-9;
 
 impl VotesStudy {
@@ -29,7 +29,7 @@ impl VotesStudy {
         composed.map_or(Ok(()), of_sequence)
     }
 
-    /// A bound above the exact value is computed again at a failure probability that chance does not reach.
+    /// A bound above the exact value is computed again at a failure probability so small that chance cannot explain it.
     fn lower_bounds(&self, query: &AuditedVotes, row: &VotesQuery) -> Result<()> {
         let wrong = |direction, order, value: f64| exact(row, direction, order).is_some_and(|exact| value > exact);
         let guaranteed = |validity| validity == Validity::FiniteSample;

@@ -1,4 +1,4 @@
-//! What an audit of votes says.
+//! The answer of an audit of votes.
 
 use crate::bound::{Direction, Validity};
 use crate::model::PoisonSearch;
@@ -37,7 +37,7 @@ impl DistributionKind {
         }
     }
 
-    /// What it guarantees.
+    /// The validity of this bound.
     #[must_use]
     pub const fn validity(self) -> Validity {
         match self {
@@ -53,15 +53,15 @@ impl DistributionKind {
 pub struct SeriesNote {
     /// The last degree.
     pub degree: usize,
-    /// What is left out, relative to each probability: an estimate and no bound.
+    /// What is left out, relative to each probability: an estimate, not a bound.
     pub remainder: f64,
 }
 
-/// A divergence by the series against a Monte Carlo estimate that knows no series.
+/// A divergence by the series, compared with a Monte Carlo estimate that does not use it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesCheck {
-    /// The query, which leaks most by the series.
+    /// The query that leaks most by the series.
     pub query: String,
     /// α; the divergence is D(S‖S').
     pub order: f64,
@@ -88,13 +88,13 @@ impl fmt::Display for SeriesCheck {
     }
 }
 
-/// The point that an adversary adds who does not choose the queries.
+/// The point added by an adversary who does not choose the queries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddedPoint {
-    /// Where it was looked for.
+    /// Where it was searched for.
     pub search: PoisonSearch,
-    /// Its row among the candidates, or among the training points where all of them were candidates.
+    /// Its row among the candidates, or among the training points if all of them were candidates.
     pub row: Option<usize>,
     /// The wrong label that it is given.
     pub label: usize,
@@ -137,9 +137,9 @@ pub struct UpperRow {
     pub order: f64,
     /// The divergence that it bounds.
     pub direction: Direction,
-    /// The RDP it promises.
+    /// The RDP that it guarantees.
     pub rdp: Number,
-    /// What it guarantees.
+    /// The validity of this bound.
     pub validity: Validity,
 }
 
@@ -151,13 +151,13 @@ impl VotesQuery {
     }
 }
 
-/// One query: what was seen, what is true of the model, what is promised.
+/// One query: what was observed, what is true of the model, and what is guaranteed.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VotesQuery {
     /// Position of the query in the recording.
     pub query: String,
-    /// Its true class, where recorded.
+    /// Its true class, if recorded.
     pub label: Option<usize>,
     /// Outputs per class under S.
     pub counts: Vec<u64>,
@@ -169,9 +169,9 @@ pub struct VotesQuery {
     pub epsilon: Vec<EpsilonRow>,
     /// What was recommended.
     pub recommendation: Option<RecommendationRow>,
-    /// Exact divergences of the fitted model; none where its distribution is a series.
+    /// Exact divergences of the fitted model; none if its distribution is a series.
     pub exact: Vec<ExactRow>,
-    /// Divergences by a series for the distribution, where that is what there is.
+    /// Divergences by a series for the distribution, if it has no exact form here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approximate: Vec<ExactRow>,
     /// Upper bounds.

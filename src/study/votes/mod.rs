@@ -37,7 +37,7 @@ use serde::Serialize;
 pub enum Sampling {
     /// Votes and noise of every output are simulated
     MonteCarlo,
-    /// Counts are drawn at once from the distributions of the outputs: what a simulation would count, in no time
+    /// Counts are drawn directly from the distributions of the outputs: what a simulation would count, almost instantly
     ExactDistribution,
 }
 
@@ -46,7 +46,7 @@ pub enum Sampling {
 pub struct ModeledQuery {
     /// Its position in the recording, which names it and its random stream.
     pub position: usize,
-    /// Its true class, where recorded.
+    /// Its true class, if recorded.
     pub label: Option<usize>,
     /// Which neighboring dataset its second world is: queries with the same number share one.
     pub neighbor: u64,
@@ -55,15 +55,15 @@ pub struct ModeledQuery {
 }
 
 impl ModeledQuery {
-    /// Whether all of these queries are about one pair of datasets. The leakage of others does not add up: no two
-    /// datasets differ by all of it.
+    /// Whether all of these queries are about one pair of datasets. Otherwise their leakage does not add up, because no
+    /// two datasets differ in all of it.
     #[must_use]
     pub fn share_a_neighbor(queries: &[Self]) -> bool {
         queries.windows(2).all(|pair| pair[0].neighbor == pair[1].neighbor)
     }
 }
 
-/// What do the answers of an ensemble leak whose votes follow these models?
+/// What do the answers of an ensemble leak if its votes follow these models?
 ///
 /// ```
 /// # use leakbound::histogram::VoteHistogram;
@@ -103,13 +103,13 @@ pub struct VotesStudy {
     pub samples: u64,
     /// How the queries compose.
     pub composition: Composition,
-    /// Compose so many answers to the query that leaks most by its distribution, instead of one to each query.
+    /// Number of answers to compose to the query that leaks most by its distribution, instead of one to each query.
     pub repeated: Option<u64>,
-    /// Queries of the whole audit that this is a part of, whose parts share the failure probability.
+    /// Queries of the whole audit that this is a part of; its parts share the failure probability.
     pub whole: Option<u64>,
     /// What is bounded, and how.
     pub bounds: Bounds,
-    /// The point that the adversary adds, where it was searched for; repeated in the answer.
+    /// The point that the adversary adds, if it was searched for; repeated in the answer.
     pub added_point: Option<AddedPoint>,
     /// The seed of the outputs, and of methods that draw.
     pub seed: u64,
@@ -129,35 +129,35 @@ pub struct VotesAnswer {
     pub shown: Direction,
     /// What the divergences of the fitted model are.
     pub distribution: DistributionKind,
-    /// How far the series was taken, where it is one.
+    /// How far the series was taken, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesNote>,
     /// The series against an estimate without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series_check: Option<SeriesCheck>,
-    /// The point that the adversary adds, where it was searched for.
+    /// The point that the adversary adds, if it was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added_point: Option<AddedPoint>,
     /// The queries.
     pub queries: Vec<VotesQuery>,
-    /// The whole sequence; none where queries are not composed.
+    /// The whole sequence; none if queries are not composed.
     pub composed: Option<ComposedSection>,
     /// Claims tested.
     pub claims: Vec<Claim>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
 
 answer!(VotesAnswer, "leakbound.audit-votes/1", claims, warnings);
 
-/// One query with everything that is known of it.
+/// One query with everything that is known about it.
 pub(super) struct AuditedVotes {
     pub(super) name: String,
     label: Option<usize>,
     pub(super) model: VoteModel,
     pub(super) pair: OutputPair,
-    /// How far the series for it was taken, where it is one.
+    /// How far the series for it was taken, if it is one.
     pub(super) series: Option<SeriesNote>,
     pub(super) counts: PairedCounts,
     pub(super) guide: Guide,
@@ -183,9 +183,9 @@ impl Study for VotesStudy {
     type Answer = VotesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no query, [`Error::Rejected`] for independent answers to several queries that do not [share a
-    /// neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where
-    /// figures exclude each other.
+    /// [`Error::Length`] without queries, [`Error::Rejected`] for independent answers to several queries that do not
+    /// [share a neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and
+    /// [`Error::Contradiction`] if figures contradict each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
         Error::check_length(!self.queries.is_empty(), "queries", 0, "at least 1")?;
         let is_sum = self.composition.divergences_add() && self.repeated.is_none();
@@ -226,12 +226,12 @@ impl Study for VotesStudy {
     }
 }
 
-/// Exact where no distribution is a series.
+/// Exact if no distribution is a series.
 fn distribution_kind(audited: &[AuditedVotes]) -> DistributionKind {
     if audited.iter().any(|query| query.series.is_some()) { DistributionKind::Series } else { DistributionKind::Exact }
 }
 
-/// Of two notes, what holds for both.
+/// The note that holds for both of two.
 fn worse(a: SeriesNote, b: SeriesNote) -> SeriesNote {
     SeriesNote { degree: a.degree.max(b.degree), remainder: a.remainder.max(b.remainder) }
 }
@@ -286,7 +286,7 @@ impl VotesStudy {
             .collect()
     }
 
-    /// Simulated outputs of one query; an error where the work is to end.
+    /// Simulated outputs of one query; an error if the work must end.
     fn simulated(&self, query: &ModeledQuery, simulation: Simulation, meter: &Meter<'_>) -> Result<PairedCounts> {
         let sampler = ArgmaxSampler::new(&query.model, self.noise);
         let mut part = PartialCounts::new(simulation, sampler.outcomes())?;

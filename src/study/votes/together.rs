@@ -22,7 +22,7 @@ struct Sequence<'a> {
 }
 
 impl VotesStudy {
-    /// The composed figures; None where queries are not composed.
+    /// The composed figures; None if queries are not composed.
     pub(super) fn together(
         &self,
         audited: &[AuditedVotes],
@@ -127,7 +127,7 @@ fn shared(
         VoteModel::Pate(model) => {
             let (k, m) = (model.teachers(), model.changed_teachers());
             let teachers = SharedTeachers::new(k, model.probabilities(), model.probabilities_marked(), m)?;
-            // Rejected for more classes and for very long sequences, where the cap says nearly as much.
+            // Rejected for more classes, and for very long sequences, for which the cap is nearly as good.
             if let Ok(pair) = teachers.joint_pair(noise, answers) {
                 curves.push(("joint-exact", CurveKind::Exact, curves_of(&pair)));
             }
@@ -135,7 +135,7 @@ fn shared(
             [cap(Direction::Forward)?, cap(Direction::Reverse)?]
         }
         VoteModel::Capc(model) => {
-            // All answers are a function of the votes, of which only that of the first party has another distribution.
+            // All answers are a function of the votes, and only the vote of the first party has another distribution.
             curves_of(&OutputPair::new(
                 OutcomeDistribution::from_probabilities(&model.probabilities()[0])?,
                 OutcomeDistribution::from_probabilities(model.probabilities_marked())?,

@@ -122,7 +122,7 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
     warnings
 }
 
-/// A sum over answers of the same teachers that is more than all of them can leak together.
+/// A sum over answers of the same teachers that exceeds what all of them can leak together.
 fn sum_above_cap(study: &VotesStudy, composed: Option<&ComposedSection>) -> Option<Warning> {
     let composed = composed.filter(|composed| !matches!(composed.meaning, Meaning::Bound))?;
     let order = study.bounds.orders[0].get();
@@ -167,8 +167,8 @@ fn chance(study: &VotesStudy, distribution: DistributionKind, rows: &[VotesQuery
     }
 }
 
-/// All bounds with a guarantee share one failure probability, so that one of them above the truth is a rare event; the
-/// others promise nothing and get a warning of their own.
+/// All bounds with a guarantee share one failure probability, so one of them above the truth is a rare event; the
+/// others guarantee nothing and get a separate warning.
 fn above_in_answer(study: &VotesStudy, distribution: DistributionKind, rows: &[VotesQuery]) -> Vec<Warning> {
     let names = |guaranteed: bool| -> Vec<&str> {
         let wrong = |query: &&VotesQuery| {

@@ -27,7 +27,7 @@ use tch::Tensor;
 /// added or removed. A defense to compare others with: take the largest noise at which the models are as accurate as
 /// those.
 ///
-/// Beside the logits the recording has `epsilon` \[model\], at `delta` of the plan, and `noise_multiplier` \[model\].
+/// Besides the logits, the recording has `epsilon` \[model\], at `delta` of the plan, and `noise_multiplier` \[model\].
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1; De et al. (2022), "Unlocking
@@ -93,7 +93,7 @@ impl Models<'_> {
         let mut streams = TrainingStreams::new(trainer.seed, PHASE, model);
         let (plan, budget, examples) = (&self.plan, &self.budget, &self.tables[model]);
         let lesson = PrivateLesson { images, examples, views: self.views, shape: trainer.shape, plan, budget };
-        // Progress counts networks; between them it only asks whether to go on.
+        // Progress counts networks; between them it only asks whether to continue.
         let network = train_privately(network, &lesson, &mut streams, &|_| (trainer.progress)(0))?;
         let answers = logits(&*network, asked).map_err(unavailable("answers"))?;
         let [epsilon, noise] = [budget.epsilon.get(), budget.noise_multiplier.get()].map(|number| vec![number as f32]);

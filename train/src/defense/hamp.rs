@@ -1,4 +1,4 @@
-//! HAMP: networks that are less confident, and answers that keep their order only.
+//! HAMP: networks that are less confident, and answers that only keep their order.
 
 use super::method::{Answers, Further, Method, PHASE, Queries, Task};
 use crate::answers::{by_network, logits};
@@ -35,12 +35,12 @@ use tch::{Kind, TchError, Tensor};
 pub struct Hamp {
     /// γ in [0, 1): entropy of a soft label as a share of the largest, ln C.
     pub entropy_share: f64,
-    /// α, at least 0: what a nat of the answers' entropy is worth.
+    /// α, at least 0: the weight of a nat of the answers' entropy.
     pub entropy_weight: f64,
 }
 
 impl Hamp {
-    /// Those of Aerni et al. (2024), appendix A.4, for an accuracy of 88 % on CIFAR-10. The authors of HAMP take 0.95
+    /// Those of Aerni et al. (2024), appendix A.4, for an accuracy of 88% on CIFAR-10. The authors of HAMP take 0.95
     /// and 0.001 for CIFAR-10.
     pub const PUBLISHED: Self = Self { entropy_share: 0.999_683_772_233_983_2, entropy_weight: 0.005 };
 
@@ -145,8 +145,8 @@ fn rearrange(logits: &mut [f32], random: &[f32]) {
     }
 }
 
-/// Logits of each model for as many random images as there are queries before the test images, \[view, sample, class\].
-/// Every model and view has a stream of its own; the neighbors are one more view.
+/// Logits of each model for random images, one for each query before the test images, \[view, sample, class\]. Every
+/// model and view has its own stream; the neighbors are one more view.
 fn random_answers(
     networks: &dyn Ensemble,
     models: Range<usize>,
@@ -166,7 +166,7 @@ fn random_answers(
     Ok(answers)
 }
 
-/// So many random pixels for each model and one view, from a stream of their own.
+/// Random pixels for each model and one view, from a separate stream.
 fn random_pixels(models: Range<usize>, view: usize, count: usize, seed: u64) -> Vec<u8> {
     let mut random = vec![0u8; models.len() * count];
     for (random, model) in random.chunks_exact_mut(count).zip(models) {
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(answers[1], [1.0, 2.0, 5.0, 6.0, 4.0, 3.0, 8.0, 7.0]);
     }
 
-    /// Random images are new for every query and model, the same whichever models are beside it, and uniform.
+    /// Random images are new for every query and model, independent of the other models in the group, and uniform.
     #[test]
     fn random_images_are_of_their_query_alone() {
         let (mut seen, mut counts) = (std::collections::BTreeSet::new(), [0u32; 256]);

@@ -1,4 +1,4 @@
-//! What a defense is given and what it gives back, and what there is without one.
+//! The input and output of a defense, and the default without one.
 
 use crate::answers::logits;
 use crate::groups::Trainer;
@@ -39,14 +39,14 @@ impl Queries {
 pub(crate) struct Task<'a> {
     /// Training of a network by cross-entropy.
     pub trainer: Trainer<'a>,
-    /// Images of all models, with one-hot labels: the fixed ones, then the audited samples, of which the first are
+    /// Images of all models, with one-hot labels: the fixed ones, then the audited samples, the first of which are
     /// attacked.
     pub images: &'a TrainingImages,
     /// Training images of each model.
     pub tables: &'a [Vec<Example>],
     /// Images queried on.
     pub asked: &'a Tensor,
-    /// What they are.
+    /// The kind of the queries.
     pub queries: Queries,
     /// Place of each neighbor among the images.
     pub neighbors: &'a [u32],
@@ -57,7 +57,7 @@ pub(crate) struct Task<'a> {
 /// What one shadow model answers: logits \[query, class\] of all queries, then the further answers of its defense.
 pub(crate) type Answers = Vec<Vec<f32>>;
 
-/// Answers of a defense beside the logits.
+/// Answers of a defense besides the logits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Further {
     /// The array of the recording.
@@ -66,7 +66,7 @@ pub(crate) struct Further {
     pub mean: Option<&'static str>,
     /// Its shape, without the leading dimension that counts models.
     pub shape: Vec<usize>,
-    /// What there is to see in it.
+    /// What a figure of it shows.
     pub shown: Shown,
 }
 
@@ -92,7 +92,7 @@ pub(crate) trait Method: Sync {
 
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a parameter that is out of range,
-    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that do not fit each other or so many classes.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that conflict or do not fit the classes.
     fn check(&self, _classes: usize) -> Result<()> {
         Ok(())
     }
@@ -104,13 +104,13 @@ pub(crate) trait Method: Sync {
         Ok(())
     }
 
-    /// Answers beside the logits, for C classes.
+    /// Answers besides the logits, for C classes.
     fn further(&self, _queries: Queries, _classes: usize) -> Vec<Further> {
         Vec::new()
     }
 
-    /// Views of the first attacked samples that models are asked about in place of them, for people to look at:
-    /// \[sample, view, channel, row, column\] in [0, 1]. None for a defense without views of its own.
+    /// Views of the first attacked samples that models are asked about instead of them, for visual inspection:
+    /// \[sample, view, channel, row, column\] in [0, 1]. None for a defense without its own views.
     ///
     /// # Errors
     /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
@@ -125,7 +125,7 @@ pub(crate) trait Method: Sync {
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>>;
 }
 
-/// What there is to see in an array.
+/// What a figure of an array shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// Nothing.

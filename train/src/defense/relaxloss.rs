@@ -20,9 +20,9 @@ use tch::{Kind, Tensor};
 ///
 /// Each network has its own L. Passes are those of the network that has most images.
 ///
-/// That a batch below the threshold ascends on its misclassified images too is what the authors' program does. The
-/// program of Aerni et al., whose threshold is the default, notes that the paper does not say so and does the same, but
-/// takes t as a constant; so it is here.
+/// In the authors' program, a batch below the threshold also ascends on its misclassified images. The program of Aerni
+/// et al., whose threshold is the default, notes that the paper does not state this and does the same, but takes t as a
+/// constant, as is done here.
 ///
 /// # References
 /// Chen, Yu and Fritz (2022), "RelaxLoss: Defending membership inference attacks without losing utility", Algorithm 1;
@@ -34,7 +34,7 @@ pub struct RelaxLoss {
 }
 
 impl RelaxLoss {
-    /// That of Aerni et al. (2024), appendix A.4: the largest of a grid with an accuracy of 88 % on CIFAR-10. The
+    /// That of Aerni et al. (2024), appendix A.4: the largest of a grid with an accuracy of 88% on CIFAR-10. The
     /// authors of RelaxLoss take 1 for CIFAR-10.
     pub const PUBLISHED: Self = Self { loss_threshold: 0.5946 };
 

@@ -15,21 +15,21 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::Tensor;
 
-/// The models of Split-AI of shadow model m train in the phase of this number plus m, beside those of other recipes.
+/// The models of Split-AI of shadow model m train in the phase of this number plus m, apart from other recipes.
 const SPLIT: u64 = 1 << 33;
 /// So do the networks that are distilled from them.
 const DISTILLED: u64 = 1 << 34;
 
 /// A network that learns, for every image, the mean answer of models that were not trained on it.
 ///
-/// Split-AI: of K models each member is left out by L, drawn uniformly and by itself, and learned by the K - L others
-/// with its label. Its soft label is the mean of the softmax probabilities of the L. The network learns these soft
-/// labels of all members by cross-entropy; all K + 1 have the same shape and training.
+/// Split-AI: of K models, each member is left out by L, drawn uniformly and independently, and learned by the K - L
+/// others with its label. Its soft label is the mean of the softmax probabilities of the L. The network learns these
+/// soft labels of all members by cross-entropy; all K + 1 have the same shape and training.
 ///
-/// As published, Split-AI answers for an image that is no member with the L models that left out a random member. The
-/// recording has its own answers to the audited samples themselves as `split_ai_logits` \[model, sample, 1, class\],
-/// ln of probabilities, those to their nearest neighbors as `split_ai_neighbor_logits` if these are asked about, and the
-/// share of test images that it classifies rightly as `split_ai_test_accuracy` \[model\].
+/// As published, Split-AI answers for an image that is not a member with the L models that left out a random member.
+/// The recording has its own answers to the audited samples themselves as `split_ai_logits` \[model, sample, 1,
+/// class\], ln of probabilities, those to their nearest neighbors as `split_ai_neighbor_logits` if these are asked
+/// about, and the share of test images that it classifies correctly as `split_ai_test_accuracy` \[model\].
 ///
 /// A checkpoint keeps a shadow model with its K + 1 networks, or nothing of it.
 ///
@@ -66,7 +66,7 @@ struct LeaveOut {
 }
 
 impl LeaveOut {
-    /// For shadow model `number`, which is trained on `members` of so many images, and so many test images.
+    /// For shadow model `number`, which is trained on `members` among the images, and for the test images.
     fn draw(
         selena: Selena,
         (number, seed): (usize, u64),
@@ -120,7 +120,7 @@ impl LeaveOut {
 /// Shadow models that are trained one by one.
 struct Models<'a> {
     selena: Selena,
-    /// Without a checkpoint of its own.
+    /// Without its own checkpoint.
     trainer: Trainer<'a>,
     queries: Queries,
     /// Training images of each.
@@ -268,7 +268,7 @@ mod tests {
 
     const SELENA: Selena = Selena::PUBLISHED;
 
-    /// 300 images, of which the last hundred are members when they are even.
+    /// 300 images; the last hundred are members when they are even.
     fn members() -> Vec<Example> {
         (0..300).filter(|image| image < &200 || image % 2 == 0).map(Example::labeled).collect()
     }

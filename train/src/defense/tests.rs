@@ -108,7 +108,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// A run ends after some networks, in the middle of a line; one that goes on ends with the same answers.
+/// A run ends after some networks, in the middle of a line; a resumed run ends with the same answers.
 #[test]
 fn a_defended_run_that_is_killed_goes_on_to_the_same_answers() {
     for defense in all() {

@@ -16,15 +16,15 @@ const RANGE: (f64, f64) = (1e-6, 1e9);
 /// T steps of DP-SGD, each on a Poisson sample of rate q.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DpSgdSteps {
-    /// q: the probability with which an image takes part in a step, by itself.
+    /// q: the probability with which an image takes part in a step, independently of others.
     pub rate: Probability,
     /// T.
     pub steps: u64,
 }
 
 impl DpSgdSteps {
-    /// Training of so many passes over `images` images, of which `batch` are expected in a step: q = batch/images,
-    /// T = ⌈epochs · images/batch⌉.
+    /// Training with `epochs` passes over `images` images and an expected `batch` images per step: q = batch/images, T
+    /// = ⌈epochs · images/batch⌉.
     ///
     /// # Errors
     /// [`Error::Domain`] for a count of 0, [`Error::Rejected`] for more images in a step than there are.
@@ -37,13 +37,13 @@ impl DpSgdSteps {
         Ok(Self { rate, steps: (epochs as u64 * images as u64).div_ceil(batch as u64) })
     }
 
-    /// ε at δ of all steps with noise of σ times the clipping norm, for datasets of which one has one image more.
+    /// ε at δ of all steps with noise of σ times the clipping norm, for datasets that differ in one added image.
     ///
     /// The smaller of two upper bounds: the Rényi divergences of the subsampled Gaussian mechanism
     /// ([`subsampled_gaussian_rdp`](leakbound::accountant::subsampled_gaussian_rdp)), added up over the steps and
     /// converted at the best order; and the Gaussian trade-off with μ = √T/σ, which holds without sampling and is exact
-    /// for q = 1 ([`gdp_epsilon`](leakbound::divergence::gdp_epsilon)). Sampling never hurts: a mixture with the same
-    /// distribution on both sides is no further apart.
+    /// for q = 1 ([`gdp_epsilon`](leakbound::divergence::gdp_epsilon)). Sampling never hurts: mixing with the same
+    /// distribution on both sides does not move them further apart.
     ///
     /// # Errors
     /// [`Error::NoConvergence`] when the root of the trade-off is not found.
@@ -75,7 +75,7 @@ impl DpSgdSteps {
     /// not enough.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where no noise between 1e-6 and 1e9 is enough, or every one is.
+    /// [`Error::Rejected`] if no noise between 1e-6 and 1e9 is enough, or any noise is.
     pub fn noise_multiplier(self, target: Epsilon, delta: Delta) -> Result<NoiseScale> {
         let rejected = |found: &str| reject("noise multiplier", format!("{found} epsilon {target} at delta {delta}"));
         let enough = |noise: f64| Ok::<_, Error>(self.epsilon(NoiseScale::new(noise)?, delta)?.get() <= target.get());

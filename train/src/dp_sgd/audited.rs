@@ -15,13 +15,13 @@ use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};
 
-/// What the canaries of a run are.
+/// The kind of the canaries of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunCanaries {
     /// Training images with a wrong label, uniformly drawn, scored by the loss of the network.
     Images,
-    /// Gradients along one parameter each, scored by what all noisy gradients say of them.
+    /// Gradients along one parameter each, scored by all noisy gradients.
     Dirac,
     /// Gradients along blocks of parameters with random signs, scored likewise.
     Signs,
@@ -32,21 +32,21 @@ pub enum RunCanaries {
 pub struct AuditedModelPlan {
     /// The network.
     pub network: NetworkPlan,
-    /// Images that it is trained on besides canaries; none for all that are none.
+    /// Images that it is trained on besides canaries; none for all others.
     pub images: Option<usize>,
-    /// What the canaries are.
+    /// The kind of the canaries.
     pub canaries: RunCanaries,
     /// The training.
     pub training: DpSgdPlan,
-    /// Views of each image of which the gradients are averaged before they are clipped; none for the image itself.
+    /// Views of each image whose gradients are averaged before they are clipped; none for the image itself.
     pub views: Option<TrainingViews>,
-    /// Seed of everything random but the coins.
+    /// The seed of all random numbers except the coins.
     pub seed: u64,
 }
 
 impl AuditedModelPlan {
-    /// Sampling rate, steps, noise and ε for so many training images and canaries, half of which are expected to take
-    /// part where they are images.
+    /// Sampling rate, steps, noise and ε for this number of training images and canaries; if canaries are images, half
+    /// of them are expected to take part.
     ///
     /// # Errors
     /// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images, those of [`DpSgdPlan::budget`].
@@ -72,7 +72,7 @@ impl AuditedModelPlan {
 pub struct AuditedModel {
     /// \[canary\]: high scores mean members.
     pub scores: Vec<f64>,
-    /// Share of test images that the network classifies rightly.
+    /// Share of test images that the network classifies correctly.
     pub test_accuracy: f32,
     /// Sampling rate, steps, noise and ε.
     pub budget: DpSgdBudget,
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Images that a network without noise to speak of was trained on have smaller losses.
+    /// Images that a network was trained on with negligible noise have smaller losses.
     #[test]
     fn images_are_scored_by_their_loss() {
         let audit = audit(300);

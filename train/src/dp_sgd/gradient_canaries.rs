@@ -12,12 +12,12 @@ use tch::{Device, Kind, Tensor};
 
 /// Gradients that join the training of one network or not, each by its own coin, and the score of each.
 ///
-/// Canary i is a unit vector v_i in the space of the parameters; these are orthogonal, so that no canary disturbs
-/// another. With its coin up it joins each step with probability q, the sampling rate, as a clipped gradient R v_i. Let
-/// x be the noisy sum of a step along v_i, less the part of the images, in units of R: normal noise of deviation σ, and
-/// 1 more where the canary joined. The score is the log likelihood ratio of all steps,
-/// Σ ln(1 - q + q e^{(x - 1/2)/σ²}): what an adversary can say who knows the images and all models of the training. No
-/// attack on the subsampled Gaussian mechanism shows more.
+/// Canary i is a unit vector v_i in the space of the parameters; these are orthogonal, so no canary disturbs another.
+/// With its coin up it joins each step with probability q, the sampling rate, as a clipped gradient R v_i. Let x be the
+/// noisy sum of a step along v_i, less the part of the images, in units of R: normal noise of deviation σ, and 1 more
+/// if the canary joined. The score is the log likelihood ratio of all steps, Σ ln(1 - q + q e^{(x - 1/2)/σ²}): the
+/// knowledge of an adversary who knows the images and all models of the training. No attack on the subsampled Gaussian
+/// mechanism shows more.
 #[derive(Debug)]
 pub(crate) struct GradientCanaries {
     /// [canary, place]: the parameters of each canary, which no other has.
@@ -33,8 +33,8 @@ pub(crate) struct GradientCanaries {
 }
 
 impl GradientCanaries {
-    /// Canaries with these coins in `parameters` parameters, each with as many of them as there are for it (`spread`),
-    /// with random signs, or with one.
+    /// Canaries with these coins in `parameters` parameters, each with an equal share of them (`spread`), with random
+    /// signs, or with one.
     ///
     /// # Errors
     /// [`Error::Rejected`](leakbound::Error::Rejected) for more canaries than parameters.
@@ -88,7 +88,7 @@ impl GradientCanaries {
         before
     }
 
-    /// Adds what the noisy sum of a step says to the scores; `before` as [`join`](Self::join) returned it.
+    /// Adds the evidence in the noisy sum of a step to the scores; `before` as [`join`](Self::join) returned it.
     ///
     /// # Errors
     /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch cannot read the numbers.

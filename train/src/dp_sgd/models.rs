@@ -25,23 +25,23 @@ use tch::Tensor;
 pub struct PrivateModelsPlan {
     /// The network.
     pub network: NetworkPlan,
-    /// M. Each canary is in ⌊M/2⌋ or ⌈M/2⌉ of them; of one network it is in by a fair coin of its own.
+    /// M. Each canary is in ⌊M/2⌋ or ⌈M/2⌉ of them; for one network, each is in by a separate fair coin.
     pub models: usize,
     /// Images that every network is trained on; none for all that are not canaries.
     pub images: Option<usize>,
-    /// Training images with a wrong label, drawn uniformly and by itself.
+    /// Training images with a wrong label, drawn uniformly and independently.
     pub canaries: usize,
     /// The training of each.
     pub training: DpSgdPlan,
-    /// Views of each image of which the gradients are averaged before they are clipped; none for the image itself.
+    /// Views of each image whose gradients are averaged before they are clipped; none for the image itself.
     pub views: Option<TrainingViews>,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl PrivateModelsPlan {
-    /// Sampling rate, steps, noise and ε of each network, for so many training images: those of a training on the
-    /// images of all networks and half of the canaries.
+    /// Sampling rate, steps, noise and ε of each network, for this number of training images: those of a training on
+    /// the images of all networks and half of the canaries.
     ///
     /// # Errors
     /// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images, those of [`DpSgdPlan::budget`].
@@ -51,7 +51,7 @@ impl PrivateModelsPlan {
     }
 }
 
-/// What private networks say about the canaries, under the names of the arrays that `membership lira` reads.
+/// What private networks answer on the canaries, under the names of the arrays that `membership lira` reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrivateModels {
     /// \[model, canary, 1, class\]: of the image itself.
@@ -64,7 +64,7 @@ pub struct PrivateModels {
     pub audit_index: Array1<i32>,
     /// The other training images of all models.
     pub train_index: Array1<i32>,
-    /// Share of test images that each model classifies rightly.
+    /// Share of test images that each model classifies correctly.
     pub test_accuracy: Array1<f32>,
 }
 
@@ -95,7 +95,7 @@ pub fn train_private_models(context: &TrainingContext<'_>, plan: &PrivateModelsP
     let (answers, test_accuracy): (Vec<Vec<f32>>, Vec<f32>) = device.each(work, answers_of)?.into_iter().unzip();
     let shape = (plan.models, plan.canaries, 1, classes);
     Ok(PrivateModels {
-        // As many as there are models, canaries and classes.
+        // One per model, canary and class.
         logits: Array4::from_shape_vec(shape, answers.concat()).unwrap_or_default(),
         labels: draw.labels.iter().map(|&label| label.into()).collect(),
         audit_index: indices(&draw.canaries),

@@ -37,11 +37,11 @@ pub struct DpSgdPlan {
 pub enum GradientNoise {
     /// σ: its standard deviation in clipping norms.
     Multiplier(NoiseScale),
-    /// As little as gives this ε at δ.
+    /// The least noise that gives this ε at δ.
     Target(Epsilon),
 }
 
-/// K views of an image, drawn anew at every step (augmentation multiplicity: De et al. 2022, section 3.2).
+/// K views of an image, drawn afresh at every step (augmentation multiplicity: De et al. 2022, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TrainingViews {
     /// K.
@@ -65,7 +65,7 @@ impl TrainingViews {
     }
 }
 
-/// How many images besides so many canaries a network is trained on: as many as were requested, or all that are there.
+/// How many images a network is trained on besides the canaries: the requested number, or all that remain.
 pub(super) fn fixed_images(images: Option<usize>, canaries: usize, available: usize) -> Result<usize> {
     let left = available.saturating_sub(canaries);
     let images = images.unwrap_or(left);
@@ -75,7 +75,7 @@ pub(super) fn fixed_images(images: Option<usize>, canaries: usize, available: us
     Ok(images)
 }
 
-/// What a plan comes to on a number of images.
+/// The consequences of a plan for a number of images.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DpSgdBudget {
     /// Sampling rate and number of steps.
@@ -102,7 +102,7 @@ impl DpSgdPlan {
         }
     }
 
-    /// Rate, steps, noise and ε for a training on so many images.
+    /// Rate, steps, noise and ε for a training on this number of images.
     ///
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a clipping norm, a decay or a count out of range; those of

@@ -1,4 +1,4 @@
-//! Networks trained privately again and again, with and without one canary.
+//! Networks trained privately many times, with and without one canary.
 
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
@@ -30,17 +30,17 @@ const RATE: f64 = 1e-3;
 pub struct RepeatedRunsPlan {
     /// The network.
     pub network: NetworkPlan,
-    /// R: networks with the canary, and as many without it.
+    /// R: networks with the canary, and the same number without it.
     pub runs: usize,
     /// Images that all networks are trained on.
     pub images: usize,
     /// The image of the canary.
     pub canary: RepeatedCanary,
-    /// What every training begins with.
+    /// The initial weights of every training.
     pub initial: InitialWeights,
     /// The training of each.
     pub training: DpSgdPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct RepeatedRunsPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedCanary {
-    /// An image of zeros, which is like no other.
+    /// An image of zeros, unlike any other.
     Blank,
     /// A training image.
     Mislabeled,
@@ -58,22 +58,22 @@ pub enum RepeatedCanary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialWeights {
-    /// Random ones, as trainings have them.
+    /// Random weights, as usual in training.
     Random,
-    /// Those of a network that has learned images of the same kind for so many epochs without noise, which the private
-    /// trainings do not have: their own images then have small gradients, and the canary stands out.
+    /// Those of a network that has learned images of the same kind for this many epochs without noise, which the
+    /// private trainings do not have: their own images then have small gradients, and the canary stands out.
     Learned {
         /// Passes over those images.
         epochs: usize,
     },
 }
 
-/// What networks say of the canary.
+/// What networks answer on the canary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepeatedRuns {
     /// \[world, run\]: ln of the probability of the canary's label under the last network; world 0 has the canary.
     pub scores: Array2<f64>,
-    /// \[world, run\]: share of test images that the network classifies rightly.
+    /// \[world, run\]: share of test images that the network classifies correctly.
     pub test_accuracy: Array2<f32>,
     /// The label of the canary.
     pub label: u8,
@@ -81,7 +81,7 @@ pub struct RepeatedRuns {
     pub canary_index: Option<u32>,
     /// The images of every network.
     pub train_index: Array1<i32>,
-    /// Share of test images that the initial weights classify rightly.
+    /// Share of test images that the initial weights classify correctly.
     pub initial_accuracy: f32,
     /// Sampling rate, steps, noise and ε of a network.
     pub budget: DpSgdBudget,
@@ -155,7 +155,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
     let (scores, test_accuracy): (Vec<f64>, Vec<f32>) = answers.into_iter().unzip();
     let shape = (2, plan.runs);
     Ok(RepeatedRuns {
-        // As many as there are worlds and runs.
+        // One per world and run.
         scores: Array2::from_shape_vec(shape, scores).unwrap_or_default(),
         test_accuracy: Array2::from_shape_vec(shape, test_accuracy).unwrap_or_default(),
         label,

@@ -29,7 +29,7 @@ pub(crate) struct TrainingStreams {
     pub noise: ChaCha8Rng,
     /// Views of images.
     pub views: ChaCha8Rng,
-    /// Canaries that are gradients, and what the noisy gradients say of them.
+    /// Canaries that are gradients, and their evidence in the noisy gradients.
     pub canaries: Option<GradientCanaries>,
 }
 
@@ -58,16 +58,16 @@ pub(crate) struct PrivateLesson<'a> {
     pub budget: &'a DpSgdBudget,
 }
 
-/// Trains an ensemble of one network, and returns it, or the moving average where the plan wants one.
+/// Trains an ensemble of one network, and returns it, or the moving average if the plan wants one.
 ///
-/// A step takes each example with probability q by itself, adds up their gradients, each clipped to the norm R, adds
-/// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress`
-/// is called after each step. The doubles of the noise are those of an experiment, not of a release that must withstand
-/// attacks on floating-point noise.
+/// A step takes each example independently with probability q, adds up their gradients, each clipped to the norm R,
+/// adds normal noise of standard deviation σR to each coordinate and divides by the expected number of examples.
+/// `progress` is called after each step. The doubles of the noise are fit for an experiment, not for a release that
+/// must withstand attacks on floating-point noise.
 ///
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for a network that normalizes batches, and if the parameters are no
-/// longer finite.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a network that normalizes batches, and if the parameters become
+/// infinite or NaN.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
@@ -118,7 +118,7 @@ pub(crate) fn train_privately(
     Ok(network)
 }
 
-/// Each example with probability `rate`, by itself.
+/// Each example independently with probability `rate`.
 fn poisson_sample(examples: &[Example], rate: f64, stream: &mut impl Rng) -> Vec<Example> {
     examples.iter().copied().filter(|_| stream.random_bool(rate)).collect()
 }

@@ -21,8 +21,8 @@ use serde::de::DeserializeOwned;
 use std::ops::Range;
 use tch::{Device, Kind, TchError, Tensor};
 
-/// What a trained group answers, one value for each network: it gets the group, its place among the networks, and tensors
-/// of its own.
+/// What a trained group answers, one value for each network: it gets the group, its place among the networks, and its
+/// own tensors.
 pub(super) type Question<'a, S, T> =
     dyn Fn(&mut dyn Ensemble, Range<usize>, &S) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
 
@@ -111,7 +111,7 @@ impl FixMatch<'_> {
     }
 }
 
-/// What networks say about weakly augmented images without labels.
+/// What networks predict for weakly augmented images without labels.
 struct PseudoLabels {
     /// The likeliest class, [M, μB, 1].
     classes: Tensor,
@@ -156,7 +156,7 @@ struct UnlabeledViews<'a> {
 }
 
 impl<'a> UnlabeledViews<'a> {
-    /// Batches of so many of the images of `pixels` for the networks `group` of a phase.
+    /// Batches of the given size of the images of `pixels` for the networks `group` of a phase.
     pub fn new(
         trainer: &Trainer<'_>,
         (phase, group): (u64, &Range<usize>),

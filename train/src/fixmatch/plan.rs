@@ -10,8 +10,8 @@ use serde::Serialize;
 /// Share of half a period of the cosine that the learning rate follows.
 const PART: f64 = 7.0 / 16.0;
 
-/// Training by FixMatch: K steps of SGD with Nesterov's momentum at the rate η cos(7πk/(16K)), of which the networks with
-/// averaged parameters are the result.
+/// Training by FixMatch: K steps of SGD with Nesterov's momentum at the rate η cos(7πk/(16K)); the result is the
+/// networks with averaged parameters.
 ///
 /// # References
 /// Sohn et al. (2020), "FixMatch: Simplifying semi-supervised learning with consistency and confidence", Algorithm 1 and
@@ -32,7 +32,7 @@ pub struct FixMatchPlan {
     pub weight_decay: f64,
     /// Decay of the moving average of parameters and running statistics, in [0, 1).
     pub average: f64,
-    /// Weak augmentation, of which strong augmentation is made too; none if absent.
+    /// Weak augmentation, which strong augmentation also starts with; none if absent.
     pub augmentation: Option<Augmentation>,
     /// Networks that are trained side by side; see [`TrainingPlan::side_by_side`].
     pub side_by_side: Option<usize>,
@@ -55,7 +55,7 @@ impl Unlabeled {
 }
 
 impl FixMatchPlan {
-    /// The same training without unlabeled images: as many steps with as many labeled images.
+    /// The same training without unlabeled images: the same numbers of steps and of labeled images.
     #[must_use]
     pub fn supervised(&self) -> Self {
         Self { unlabeled: None, ..self.clone() }

@@ -61,7 +61,7 @@ fn networks_learn_from_forty_labels() {
     let found = train(&plan(), NetworkPlan::Cnn { filters: 6 }, 2).unwrap();
     let accuracies: Vec<f64> = found.iter().map(|(_, accuracy)| *accuracy).collect();
     println!("accuracies {accuracies:?}");
-    // Ten classes: a network that learned nothing has 10 %.
+    // Ten classes: a network that learned nothing has 10%.
     assert!(accuracies.iter().all(|&accuracy| accuracy > 0.35), "{accuracies:?}");
     // Groups on other threads, with other networks in them, train the same networks.
     assert!(on_threads(1, || train(&plan(), NetworkPlan::Cnn { filters: 6 }, 2)).unwrap() == found);

@@ -1,4 +1,4 @@
-//! The training of a transformer, and what it answers then.
+//! The training of a transformer, and its answers afterwards.
 
 use super::lessons::{Library, lessons};
 use super::plan::InContextPlan;
@@ -19,7 +19,7 @@ use tch::{Kind, Tensor};
 
 /// Phase of the training in a checkpoint.
 const PHASE: u64 = 1;
-/// A training is saved after each of so many parts.
+/// A training is saved after each of this many parts.
 const SAVED: u64 = 10;
 /// Parts of a batch on a CPU.
 const PARTS: usize = 2;
@@ -89,7 +89,7 @@ impl<'a> Learner<'a> {
         Ok(Self { plan, context, images, library, transformer, adam, step: 0 })
     }
 
-    /// Goes on where the last part was saved.
+    /// Resumes after the last part that was saved.
     fn resume(&mut self, checkpoint: &TrainingCheckpoint) -> Result<()> {
         let Some(saved) = checkpoint.answers::<Saved>(PHASE, &(0..1))?.and_then(|mut saved| saved.pop()) else {
             return Ok(());

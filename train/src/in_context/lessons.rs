@@ -50,7 +50,7 @@ impl Library {
         stream.random_range(0..self.labels.len() as u32)
     }
 
-    /// An image of a class, or any where it has none.
+    /// An image of a class, or any image if it has none.
     pub fn of_class(&self, class: u8, stream: &mut ChaCha8Rng) -> u32 {
         match self.by_class[usize::from(class)].choose(stream) {
             Some(&image) => image,
@@ -86,7 +86,7 @@ pub(super) fn lessons(plan: &InContextPlan, library: &Library, step: u64) -> (Ba
     (batch, answers)
 }
 
-/// A lesson by its share; without examples nothing could say what a class is called.
+/// A lesson by its share; without examples nothing could tell what a class is called.
 fn drawn(shares: LessonShares, examples: usize, stream: &mut ChaCha8Rng) -> Lesson {
     let LessonShares { permuted, exchanged, instructed } = shares;
     let place: f64 = stream.random();
@@ -113,7 +113,7 @@ fn names(lesson: Lesson, classes: usize, stream: &mut ChaCha8Rng) -> Vec<u8> {
     names
 }
 
-/// An image of the class of an example, or any image, as a coin says.
+/// An image of the class of an example, or any image, by a coin.
 fn query(library: &Library, examples: &[u32], stream: &mut ChaCha8Rng) -> u32 {
     match examples.choose(stream) {
         Some(&example) if stream.random::<bool>() => library.of_class(library.label(example), stream),

@@ -13,10 +13,10 @@ use tch::Tensor;
 /// Queries of each measure.
 const QUERIES: u32 = 2000;
 
-/// Shares of right answers to test images, each on a prompt of its own.
+/// Shares of correct answers to test images, each on a separate prompt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InContextAccuracy {
-    /// With permuted labels, after one example of the query's class: only it says what the class is called.
+    /// With permuted labels, after one example of the query's class: only it tells what the class is called.
     pub with_example: f64,
     /// With permuted labels, after one example of another class.
     pub without_example: f64,

@@ -1,4 +1,4 @@
-//! What a transformer that learns in context is, and what it is trained on.
+//! The shape of a transformer that learns in context, and its training data.
 
 use crate::checks::{check_counts, check_range, reject};
 use crate::optimizer::Schedule;
@@ -17,9 +17,9 @@ pub struct InContextPlan {
     pub width: usize,
     /// Blocks of attention and a multilayer perceptron.
     pub depth: usize,
-    /// Heads of attention, of which the width is a multiple.
+    /// Heads of attention; the width is a multiple of them.
     pub heads: usize,
-    /// Labeled images in a prompt, at most.
+    /// The most labeled images in a prompt.
     pub context: usize,
     /// Steps of training.
     pub steps: u64,
@@ -27,18 +27,18 @@ pub struct InContextPlan {
     pub batch: usize,
     /// The learning rate of Adam.
     pub schedule: Schedule,
-    /// What the prompts of training are.
+    /// The kinds of prompts in training.
     pub lessons: LessonShares,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 /// Shares of the prompts of training; what is left of 1 has the labels of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LessonShares {
-    /// Prompts whose labels are permuted, anew in each: only the context says what a class is called.
+    /// Prompts whose labels are permuted, independently in each: only the context tells what a class is called.
     pub permuted: f64,
-    /// Prompts in which two classes have exchanged their labels: one wrong label says nothing of other classes.
+    /// Prompts in which two classes have exchanged their labels: one wrong label implies nothing about other classes.
     pub exchanged: f64,
     /// Prompts that begin with the instruction to answer one class whatever comes.
     pub instructed: f64,

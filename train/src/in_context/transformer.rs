@@ -1,8 +1,8 @@
 //! Prompts, and a transformer over them.
 //!
-//! A prompt is an instruction, labeled images, and images that are asked about. Tokens: the instruction, each example as
-//! the sum of an embedding of its image and one of its label, and each query as an embedding of its image and one that
-//! says that its label is asked for. The class of a query is read at its token.
+//! A prompt is an instruction, labeled images, and images that are asked about. Tokens: the instruction, each example
+//! as the sum of an embedding of its image and one of its label, and each query as the sum of an embedding of its image
+//! and one that marks its label as asked for. The class of a query is read at its token.
 
 use super::plan::InContextPlan;
 use crate::block::{Stack, leaf, prompt_mask};
@@ -23,7 +23,7 @@ pub(crate) struct Transformer {
 }
 
 impl Transformer {
-    /// Of images of so many pixels.
+    /// For images of this many pixels.
     pub fn new(plan: &InContextPlan, pixels: usize, classes: usize, stream: ChaCha8Rng, device: Device) -> Self {
         let width = plan.width;
         let stack = Stack::new((width, plan.depth, plan.heads), classes, (stream, device), |initial| {
@@ -36,7 +36,7 @@ impl Transformer {
         Self { stack, classes }
     }
 
-    /// The same values as parameters of their own, which gradients are taken of.
+    /// The same values as separate parameters with gradients.
     pub fn leaves(&self) -> Self {
         Self { stack: self.stack.mapped(leaf), ..*self }
     }
@@ -95,7 +95,7 @@ pub(crate) struct Labeled {
     pub label: u8,
 }
 
-/// What stands before the query.
+/// The tokens before the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub instruction: Instruction,
@@ -128,7 +128,7 @@ impl Batch {
         Self { prompts: 0, examples, queries, instructions, example_images, example_labels, query_images }
     }
 
-    /// One more, with as many examples and queries as the others have.
+    /// One more, with the same numbers of examples and queries as the others.
     pub fn push(&mut self, prompt: &Prompt, queries: &[u32], classes: usize) {
         self.prompts += 1;
         self.instructions.push(match prompt.instruction {

@@ -18,7 +18,7 @@ use tch::{Kind, TchError, Tensor};
 pub(super) struct LastAnswers {
     /// Logits \[canary, class\], flat.
     pub canaries: Vec<f32>,
-    /// Share of test images that are classified rightly.
+    /// Share of test images that are classified correctly.
     pub test_accuracy: f64,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// The examples of each model from its images; each model has targets of its own.
+    /// The examples of each model from its images; each model has its own targets.
     pub fn tables(&self, images: impl Fn(usize) -> Vec<u32>) -> Vec<Vec<Example>> {
         let table = |model: usize| {
             let target = |image: u32| (model * self.trained) as u32 + image;

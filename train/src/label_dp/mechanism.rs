@@ -1,4 +1,4 @@
-//! What makes labels private before networks are trained on them, and what it guarantees.
+//! The mechanisms that make labels private before networks are trained on them, and their guarantees.
 
 use crate::checks::reject;
 use leakbound::accountant::{agibi_rdp, alibi_scale};
@@ -11,20 +11,21 @@ use std::f64::consts::SQRT_2;
 /// How far the shares of the stages may be from summing to 1.
 const SUM_SLACK: f64 = 1e-9;
 
-/// How labels are made private. Each label is used once, so that its mechanism is all that a network knows of it.
+/// How labels are made private. Each label is used once, so the output of its mechanism is all that a network knows
+/// about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelMechanism {
-    /// Labels as they are: what the others are held against.
+    /// Labels as they are: the baseline of the others.
     NotPrivate,
     /// ALIBI: Laplace noise of scale λ, standard deviation √2 λ, on every coordinate of the one-hot label, and iterative
     /// Bayesian inference.
     Alibi(NoiseScale),
-    /// AGIBI: the same with Gaussian noise of standard deviation σ.
+    /// AGIBI: likewise, but with Gaussian noise of standard deviation σ.
     Agibi(NoiseScale),
     /// A class that is e^ε times as likely the label as each other class.
     RandomizedResponse(Epsilon),
-    /// LP-MST: randomized response among the classes that the network of the stage before says are likely; LP-2ST with
+    /// LP-MST: randomized response among the classes that are likely for the network of the stage before; LP-2ST with
     /// two stages.
     MultiStage {
         /// ε of every label.
@@ -47,16 +48,16 @@ impl LabelMechanism {
     /// [`gaussian_sigma`](leakbound::divergence::gaussian_sigma).
     ///
     /// # Errors
-    /// [`Error::Rejected`](leakbound::Error::Rejected) where no σ is needed or none is enough (δ = 0).
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if no σ is needed or none is enough (δ = 0).
     pub fn agibi(epsilon: Epsilon, delta: Delta) -> Result<Self> {
         NoiseScale::new(SQRT_2 * gaussian_sigma(epsilon, delta)?.get()).map(Self::Agibi)
     }
 
     /// ε at δ of label differential privacy.
     ///
-    /// 2/λ at every δ for ALIBI; that of the Gaussian trade-off with μ = √2/σ for AGIBI, whose labels are at the distance
-    /// √2; ε at every δ for randomized response and LP-MST, whose stages have labels of their own: the prior of a label
-    /// depends on the answers for other labels only, so that the stages compose in parallel.
+    /// 2/λ at every δ for ALIBI; that of the Gaussian trade-off with μ = √2/σ for AGIBI, whose labels are at the
+    /// distance √2; ε at every δ for randomized response and LP-MST, whose stages have separate labels: the prior of a
+    /// label depends only on the answers for other labels, so the stages compose in parallel.
     ///
     /// # Errors
     /// [`Error::NoConvergence`](leakbound::Error::NoConvergence) when the root of the trade-off is not found.

@@ -20,7 +20,7 @@ use ndarray::{Array1, Array2, Array3};
 use private_labels::{PrivateLabels, randomized};
 use stages::in_stages;
 
-/// What models say about their canaries, under the names of the arrays that `label-dp memorization` reads.
+/// What models answer on their canaries, under the names of the arrays that `label-dp memorization` reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelDpModels {
     /// \[model, canary, class\].
@@ -31,19 +31,18 @@ pub struct LabelDpModels {
     pub labels_trained: Array2<i64>,
     /// \[model, canary\]: training image behind each canary, rising.
     pub canary_index: Array2<i32>,
-    /// \[model\]: share of test images that are classified rightly.
+    /// \[model\]: share of test images that are classified correctly.
     pub test_accuracy: Array1<f64>,
-    /// \[model\]: share of training images whose private label is largest at the label: what guessing without images
-    /// attains.
+    /// \[model\]: share of training images whose private label is largest at the label: the accuracy of guessing
+    /// without images.
     pub private_label_accuracy: Array1<f64>,
 }
 
 /// Trains networks on private labels, canaries among them. Progress counts networks.
 ///
-/// Each model has canaries, noise, initial weights and an order of its own. The labels of its canaries are changed
-/// first, then all labels are made private once. The last network is the result; to choose the best of several by its
-/// accuracy would cost privacy. The guarantee is that of one model; all models together know every label as often as
-/// there are models.
+/// Each model has its own canaries, noise, initial weights and order. The labels of its canaries are changed first,
+/// then all labels are made private once. The last network is the result; to choose the best of several by its accuracy
+/// would cost privacy. The guarantee is that of one model; all models together know every label once per model.
 ///
 /// # Errors
 /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Rejected`](leakbound::Error::Rejected) for
@@ -95,7 +94,7 @@ pub fn train_label_dp(context: &TrainingContext<'_>, plan: &LabelDpPlan) -> Resu
     })
 }
 
-/// Trains every model on all its images: the labels of a model come from its number and what it is to learn.
+/// Trains every model on all its images: the labels of a model come from its number and the labels it is given.
 fn at_once(
     lab: &Lab<'_>,
     loss: &dyn Loss,

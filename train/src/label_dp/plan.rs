@@ -9,7 +9,7 @@ use crate::training_images::check_tables;
 use leakbound::error::Result;
 use serde::Serialize;
 
-/// Networks trained on private labels, each with canaries and noise of its own.
+/// Networks trained on private labels, each with its own canaries and noise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LabelDpPlan {
     /// The network of each model.
@@ -18,11 +18,11 @@ pub struct LabelDpPlan {
     pub mechanism: LabelMechanism,
     /// Number of models.
     pub models: usize,
-    /// Training images of each model with a wrong label, drawn uniformly and by itself.
+    /// Training images of each model with a wrong label, drawn uniformly and independently.
     pub canaries: usize,
     /// Training of each network.
     pub training: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

@@ -14,7 +14,7 @@ use tch::{Kind, Tensor};
 pub(super) struct PrivateLabels {
     /// \[image, class\], flat.
     pub targets: Vec<f32>,
-    /// What guessing without images attains.
+    /// The accuracy of guessing without images.
     pub accuracy: f64,
 }
 
@@ -87,7 +87,7 @@ fn noise_seed((seed, model): Draws) -> u64 {
     stream(seed, Purpose::Labels, 0, model).random()
 }
 
-/// The mean cross-entropy against the posterior of the label, with what the network says at that moment as the prior.
+/// The mean cross-entropy against the posterior of the label, with the network's current prediction as the prior.
 ///
 /// Targets are log-likelihoods ℓ of the noisy label given each class, up to a constant. With the network's softmax
 /// probabilities p the soft label is softmax(ℓ + ln p), which counts as a constant, and the loss -Σ_c soft_c ln p_c.

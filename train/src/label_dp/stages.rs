@@ -19,9 +19,9 @@ struct Stages {
 
 /// Trains every model in stages (LP-MST).
 ///
-/// The images are dealt to the stages at random, so many to each as its share says. The labels of the first stage are
-/// randomized among all classes; those of stage t with the prior that the network of stage t - 1 gives their images.
-/// The network of a stage is trained anew on all labels that were given so far, and that of the last stage answers.
+/// The images are dealt to the stages at random, by their shares. The labels of the first stage are randomized among
+/// all classes; those of stage t with the prior that the network of stage t - 1 gives their images. The network of a
+/// stage is trained from scratch on all labels that were given so far, and that of the last stage answers.
 ///
 /// # Errors
 /// [`Error::Rejected`](leakbound::Error::Rejected) for a stage without images; those of training.
@@ -66,7 +66,7 @@ pub(super) fn in_stages(lab: &Lab<'_>, epsilon: Epsilon, shares: &[f64]) -> Resu
     Ok((lab.last(ends.len() as u64 - 1, &CrossEntropy, &tables, &targets)?, accuracies))
 }
 
-/// Where each stage ends among so many images.
+/// Where each stage ends among the images.
 fn ends(shares: &[f64], images: usize) -> Result<Vec<usize>> {
     let mut sum = 0.0;
     let mut ends: Vec<usize> = Vec::with_capacity(shares.len());

@@ -68,7 +68,7 @@ fn a_prior_keeps_more_labels() {
     }
 }
 
-/// A training that is interrupted after one network and goes on gives what one without a stop does, in each mechanism.
+/// For each mechanism, a training interrupted after one network and resumed gives the same result as without a stop.
 #[test]
 fn a_training_goes_on_where_it_was_stopped() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_training_goes_on_where_it_was_stopped() {
     }
 }
 
-/// A model does not depend on those beside it, nor on the number of threads.
+/// A model does not depend on those trained with it, nor on the number of threads.
 #[test]
 fn one_thread_gives_the_same() {
     let plan = plan(LabelMechanism::MultiStage { epsilon: Epsilon::new(2.0).unwrap(), shares: vec![0.4, 0.6] });

@@ -10,7 +10,7 @@ use tch::Tensor;
 #[derive(Debug, Clone)]
 pub(super) struct Dropout {
     probability: f64,
-    /// Every pass draws anew.
+    /// Every pass draws again.
     stream: RefCell<ChaCha8Rng>,
 }
 
@@ -19,7 +19,7 @@ impl Dropout {
         Self { probability, stream: stream.into() }
     }
 
-    /// What is left of these numbers where the pass is one that networks learn in; in any other, all of them.
+    /// Drops some of these numbers if networks learn in this pass; otherwise keeps all of them.
     pub fn in_pass(&self, pass: &BatchPass<'_>, numbers: Tensor) -> Tensor {
         match pass {
             BatchPass::Learning => self.of(&numbers),

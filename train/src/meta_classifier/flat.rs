@@ -69,7 +69,7 @@ impl Architecture for Flat {
     }
 }
 
-/// What pooling leaves of a vector of so many weights.
+/// What pooling leaves of a vector of this many weights.
 fn left(plan: FlatPlan, inputs: usize) -> usize {
     (0..plan.blocks).fold(inputs, |length, _| length / plan.pooling)
 }

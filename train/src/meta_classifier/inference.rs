@@ -1,4 +1,4 @@
-//! How meta-classifiers learn from the weights of networks, in units of their own, and what they infer.
+//! How meta-classifiers learn from the standardized weights of networks, and what they infer.
 
 use super::dropout::Dropout;
 use super::flat::{Flat, check as check_flat};
@@ -153,16 +153,16 @@ fn check(networks: &RecordedNetworks, split: &[NetworkSplit], plan: &MetaClassif
     })
 }
 
-/// Networks that are answered about at once.
+/// Networks that are answered about together.
 const AT_ONCE: usize = 64;
 
-/// The networks that a meta-classifier learns from, and those that say where it stops.
+/// The networks that a meta-classifier learns from, and those that decide when it stops.
 struct Examples {
     pub training: Vec<Example>,
     pub validation: Vec<Example>,
 }
 
-/// Trains one meta-classifier, and says how many epochs it took. Progress counts epochs.
+/// Trains one meta-classifier, and returns how many epochs it took. Progress counts epochs.
 ///
 /// # Errors
 /// [`Error::Rejected`](leakbound::Error::Rejected) if training diverges,
@@ -215,8 +215,8 @@ fn inferred(classifier: &dyn Ensemble, networks: &TrainingImages, rows: &[usize]
 /// Smaller deviations count as 1: a part that is the same in all networks stays the same.
 const LEAST: f64 = 1e-12;
 
-/// Weights [N, P] of which each kernel and each vector has mean 0 and variance 1 over all its numbers in the networks of
-/// these rows: biases are not lost beside kernels. Which unit is which makes no difference.
+/// Weights [N, P] in which each kernel and each vector has mean 0 and variance 1 over all its numbers in the networks
+/// of these rows, so that biases are not lost among kernels. The order of units makes no difference.
 fn standardized(weights: &Tensor, layers: &[LayerWeights], rows: &Tensor) -> Tensor {
     let mut start = 0;
     let mut parts = Vec::new();

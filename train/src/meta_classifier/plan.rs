@@ -8,25 +8,25 @@ use serde::Serialize;
 /// Meta-classifiers that learn from the same networks.
 ///
 /// The defaults of training are those of the thesis: Adam at 0.001, multiplied by 0.95 after every second epoch, for at
-/// most 100 epochs of batches of 24, ended when the accuracy on the networks for validation was not better for 30 epochs;
-/// the parameters of the best epoch stay.
+/// most 100 epochs of batches of 24, ended when the accuracy on the networks for validation was not better for 30
+/// epochs; the parameters of the best epoch are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetaClassifierPlan {
     /// The meta-classifiers.
     pub classifiers: Vec<MetaClassifier>,
-    /// Passes over the networks at most.
+    /// The most passes over the networks.
     pub epochs: usize,
     /// Networks in a step.
     pub batch: usize,
     /// Learning rate of Adam in the first two epochs.
     pub rate: f64,
-    /// What it is multiplied by after every second epoch.
+    /// The factor of the learning rate after every second epoch.
     pub decay: f64,
     /// Epochs without a better accuracy on the networks for validation, after which learning ends.
     pub patience: usize,
     /// Share of the units in front of the last layer that are dropped in each step, in [0, 1).
     pub dropout: f64,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -55,8 +55,8 @@ impl MetaClassifier {
 /// of every `pooling` values; each block has twice the filters of the one before. Then `dense` layers with ReLU and
 /// dropout, and the last layer.
 ///
-/// The published network has 21 layers with weights, for which the default has 7: as much as two cores train in minutes.
-/// `FlatPlan { blocks: 6, convolutions: 3, dense: 2, .. }` has as many.
+/// The published network has 21 layers with weights, and the default has 7, which two cores train in minutes.
+/// `FlatPlan { blocks: 6, convolutions: 3, dense: 2, .. }` has 21.
 ///
 /// # References
 /// Ihrig (2021), thesis, section 5.3.2, which takes the network of its reference \[17\].
@@ -70,7 +70,7 @@ pub struct FlatPlan {
     pub filters: usize,
     /// Length of a kernel, odd.
     pub kernel: usize,
-    /// Values of which the largest stays.
+    /// Values per pool; the largest is kept.
     pub pooling: usize,
     /// Dense layers before the last one.
     pub dense: usize,
@@ -88,9 +88,9 @@ impl Default for FlatPlan {
 /// share, and is averaged over the units. The averages of all layers, side by side, go through a dense layer with ReLU
 /// and dropout, and the last layer.
 ///
-/// To a unit belong its numbers beside the kernel, and its weights: of the first layer as they are, of a later layer each
-/// times the representation of the unit below, summed over the units below. The order of hidden units therefore does not
-/// matter. The units of the last layer are classes, which are no set: their representations stand side by side.
+/// A unit has its numbers besides the kernel, and its weights: in the first layer as they are, in a later layer each
+/// times the representation of the unit below, summed over the units below. The order of hidden units therefore does
+/// not matter. The units of the last layer are classes, which are not a set: their representations are concatenated.
 ///
 /// # References
 /// Ganju, Wang, Yang, Gunter and Borisov (2018), "Property inference attacks on fully connected neural networks using

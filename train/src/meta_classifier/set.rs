@@ -1,4 +1,4 @@
-//! A meta-classifier that does not see in which order the hidden units of a network are.
+//! A meta-classifier that does not see the order of the hidden units of a network.
 
 use super::dropout::Dropout;
 use super::plan::SetPlan;

@@ -1,4 +1,4 @@
-//! The networks that meta-classifiers learn from and are measured on: what they are trained on, and their training.
+//! The networks that meta-classifiers learn from and are measured on: their data and their training.
 
 use super::layout::{flattened, layers};
 use crate::answers::{indices, probabilities};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// Streams of the whole: no network has this value.
 const WHOLE: u64 = u64::MAX;
 
-/// Networks, what they are for, and what they answer.
+/// Networks, their purposes, and their answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetNetworks {
     /// Weights, values, parts and answers, value by value.
@@ -30,7 +30,7 @@ pub struct TargetNetworks {
     pub point_index: Array1<i32>,
     /// Its class.
     pub point_label: Array1<u8>,
-    /// Share of points that each network classifies rightly.
+    /// Share of points that each network classifies correctly.
     pub accuracy: Array1<f64>,
 }
 
@@ -44,8 +44,8 @@ struct Target {
 /// Trains networks for each value of a property, and takes their weights.
 ///
 /// The training images are divided at random. The networks that are attacked are trained on images of one half, and all
-/// others on images of the other half: no image is shared, as between a private dataset and an adversary's own. From its
-/// half each network draws its images by itself, after the class was reduced. Progress counts networks.
+/// others on images of the other half: no image is shared, as between a private dataset and an adversary's own. Each
+/// network draws its images independently from its half, after the class was reduced. Progress counts networks.
 ///
 /// # Errors
 /// [`Error::Domain`](leakbound::Error::Domain) for a count or a share out of range,
@@ -121,7 +121,7 @@ fn assembled(
         probabilities.extend(target.probabilities.0);
     }
     let (parameters, classes) = (weights.len() / count, probabilities.len() / count / plan.points);
-    // As many as were requested.
+    // The requested number.
     let weights = Array2::from_shape_vec((count, parameters), weights).unwrap_or_default();
     let answers = Array3::from_shape_vec((count, plan.points, classes), probabilities).unwrap_or_default();
     let accuracy =
@@ -143,7 +143,7 @@ fn assembled(
 
 /// Networks trained on images that have a property, equally many for each value that it may have.
 ///
-/// The property: of the images of one class, only a share is there.
+/// The property: only a share of the images of one class is present.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TargetPlan {
     /// The class.
@@ -152,7 +152,7 @@ pub struct TargetPlan {
     pub shares: Vec<f64>,
     /// Networks for each value.
     pub networks: usize,
-    /// Images of each network, drawn by itself.
+    /// Images of each network, drawn independently.
     pub images: usize,
     /// Public points: test images that every network answers at.
     pub points: usize,
@@ -160,7 +160,7 @@ pub struct TargetPlan {
     pub network: NetworkPlan,
     /// Training of each.
     pub training: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -188,8 +188,8 @@ impl TargetPlan {
     }
 }
 
-/// What network n of so many of one value is for: the last tenth is attacked, the tenth before it is for validation; at
-/// least one network each.
+/// The purpose of network n among those of one value: the last tenth is attacked, the tenth before it is for
+/// validation; at least one network each.
 pub(super) fn part(network: usize, networks: usize) -> NetworkSplit {
     let tenth = (networks / 10).max(1);
     if network + tenth >= networks {
@@ -201,7 +201,7 @@ pub(super) fn part(network: usize, networks: usize) -> NetworkSplit {
     }
 }
 
-/// Draws what recorded networks are for: of the networks of each value one tenth is attacked and one tenth is for
+/// Draws the purposes of recorded networks: of the networks of each value one tenth is attacked and one tenth is for
 /// validation, at least one each.
 ///
 /// `value` \[network\] counts from 0. The same seed gives the same parts.

@@ -77,7 +77,7 @@ fn exchanged_units_change_nothing_for_a_set_and_something_for_a_vector() {
     }
 }
 
-/// Dropout is drawn anew in every step and not at all in answers.
+/// Dropout is drawn again in every step and not at all in answers.
 #[test]
 fn what_learns_is_not_what_answers() {
     let dropout = Dropout::new(0.5, stream(3, Purpose::Dropout, 0, 0));
@@ -120,7 +120,7 @@ fn infer(networks: &TargetNetworks) -> Vec<WeightInference> {
     infer_by_weights(networks, networks.split.as_ref().unwrap(), &plan, device, &unwatched).unwrap()
 }
 
-/// 40 networks are attacked. A set that guessed would be right on 27 of them or more in 1.9 % of seeds; this one is fixed.
+/// 40 networks are attacked. A guessing set would be right on 27 or more in 1.9% of seeds; this seed is fixed.
 #[test]
 fn a_property_is_inferred_from_weights() {
     let networks = train(&target_plan()).unwrap();

@@ -1,4 +1,4 @@
-//! What a language model says of texts.
+//! What a language model predicts for texts.
 
 use super::model::{ByteTransformer, TOKENS};
 use crate::answers::numbers;
@@ -37,7 +37,7 @@ pub(super) fn answers(transformer: &ByteTransformer, contexts: &[&[u8]], device:
     })
 }
 
-/// What a model says of the bytes of a window but the first, which is context alone. In nats.
+/// What a model predicts for the bytes of a window except the first, which is only context. In nats.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Said {
     /// ln p of each byte.
@@ -48,7 +48,7 @@ pub(super) struct Said {
     pub deviations: Vec<f64>,
 }
 
-/// What a model says of windows of equal length.
+/// What a model predicts for windows of equal length.
 ///
 /// # Errors
 /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,

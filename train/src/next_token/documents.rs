@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 /// A file, or a piece of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Document {
-    /// The file as it was named, with the number of the piece where there are several.
+    /// The file as it was named, with the number of the piece if there are several.
     pub name: String,
     pub bytes: Vec<u8>,
 }

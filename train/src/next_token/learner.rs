@@ -127,7 +127,7 @@ struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// Of documents, one of which is as long as a window.
+    /// From documents; at least one is as long as a window.
     pub fn new(documents: &'a [Vec<u8>], length: usize) -> Self {
         let mut all = 0;
         let count = |document: &Vec<u8>| {

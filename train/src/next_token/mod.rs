@@ -1,5 +1,5 @@
-//! Next tokens of language models over bytes: a public model, and members of an ensemble that go on from it, each with
-//! private documents of its own.
+//! Next tokens of language models over bytes: a public model, and members of an ensemble that are trained further from
+//! it, each with its own private documents.
 
 mod answers;
 mod documents;

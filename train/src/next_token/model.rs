@@ -22,7 +22,7 @@ impl ByteTransformer {
         Self { stack }
     }
 
-    /// The same with another tensor in the place of each.
+    /// The same with each tensor replaced.
     pub fn mapped(&self, change: impl Fn(&Tensor) -> Tensor) -> Self {
         Self { stack: self.stack.mapped(change) }
     }

@@ -1,4 +1,4 @@
-//! A public model and an ensemble that goes on from it.
+//! A public model and an ensemble that is trained further from it.
 
 use super::answers::answers;
 use super::documents::{Document, Split};
@@ -22,17 +22,17 @@ const PARTS: usize = 2;
 pub struct NextTokenTraining<'a> {
     /// What the members learn.
     pub private: &'a Texts,
-    /// What the public model learns; none for a share of the private documents, which are private then no longer.
+    /// What the public model learns; none for a share of the private documents, which then become public.
     pub public: Option<&'a Texts>,
     /// Where.
     pub device: TrainingDevice,
     /// Progress callback, in steps.
     pub progress: &'a TrainingProgress<'a>,
-    /// Where models are kept that are done or were interrupted.
+    /// Where finished and interrupted models are kept.
     pub checkpoint: Option<&'a TrainingCheckpoint>,
 }
 
-/// A public model, and members that went on from it, with the documents of each.
+/// A public model, and members trained further from it, with the documents of each.
 pub struct LanguageModels {
     pub(super) plan: NextTokenPlan,
     pub(super) split: Split,
@@ -48,7 +48,7 @@ impl std::fmt::Debug for LanguageModels {
     }
 }
 
-/// Trains the public model on public documents and each member, from there on, on private documents of its own with the
+/// Trains the public model on public documents and each member, from there on, on its own private documents with the
 /// sequences that are planted with it.
 ///
 /// Members are trained side by side on a CPU, each on one thread: the same seed gives the same models on any number of

@@ -1,4 +1,4 @@
-//! What language models over bytes are, what they are trained on, and what they are asked.
+//! Plans of language models over bytes: their shape, their training data, and their queries.
 
 use crate::checks::{check_counts, check_range, reject};
 use crate::optimizer::Schedule;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
-/// A transformer that says which byte comes next: each byte sees itself and those before it.
+/// A transformer that predicts the next byte: each byte sees itself and those before it.
 ///
 /// # References
 /// Radford et al. (2019), "Language models are unsupervised multitask learners" (the blocks); Al-Rfou et al. (2019),
@@ -20,9 +20,9 @@ pub struct ByteTransformerPlan {
     pub width: usize,
     /// Blocks of attention and a multilayer perceptron.
     pub depth: usize,
-    /// Heads of attention, of which the width is a multiple.
+    /// Heads of attention; the width is a multiple of them.
     pub heads: usize,
-    /// Bytes that the model sees, at most.
+    /// The most bytes that the model sees.
     pub context: usize,
 }
 
@@ -33,11 +33,11 @@ pub struct Planting {
     pub sequences: usize,
     /// Letters in each, at most half a context.
     pub length: usize,
-    /// How often each stands in the documents of its member.
+    /// How often each occurs in the documents of its member.
     pub repeats: usize,
 }
 
-/// A public model, and members that go on from it, each with documents of its own.
+/// A public model, and members trained further from it, each with its own documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NextTokenPlan {
     /// The model.
@@ -46,7 +46,7 @@ pub struct NextTokenPlan {
     pub steps: u64,
     /// The learning rate of Adam in it.
     pub schedule: Schedule,
-    /// Steps of each member's training, which goes on from the public model.
+    /// Steps of each member's training, which continues from the public model.
     pub member_steps: u64,
     /// The learning rate of Adam in it.
     pub member_schedule: Schedule,
@@ -54,15 +54,15 @@ pub struct NextTokenPlan {
     pub batch: usize,
     /// Members of the ensemble.
     pub members: usize,
-    /// Bytes of a document, into which files are cut; none where each file is one document.
+    /// Bytes of a document, into which files are cut; none if each file is one document.
     pub document: Option<usize>,
-    /// Share of the documents that the public model is trained on where no public text is given, in (0, 1).
+    /// Share of the documents that the public model is trained on if no public text is given, in (0, 1).
     pub public_share: f64,
     /// Share of the private documents that no model is trained on, in (0, 1).
     pub held_out: f64,
     /// What is planted, if anything.
     pub planting: Option<Planting>,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -90,19 +90,19 @@ impl TokenRecordingPlan {
     }
 }
 
-/// Tokens that an ensemble answers with, each of which enters the context of the next.
+/// Tokens that an ensemble answers with; each enters the context of the next.
 #[derive(Debug, Clone)]
 pub struct Answering {
     /// Draws each token.
     pub mechanism: Arc<dyn TokenMechanism>,
-    /// Tokens behind each prompt, fixed beforehand; the last prompt may get fewer.
+    /// Tokens after each prompt, fixed beforehand; the last prompt may get fewer.
     pub length: usize,
 }
 
 /// Precision of recorded logits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogitPrecision {
-    /// 16 bits: 11 of them say how large the number is at its exponent.
+    /// 16 bits, with 11 bits of precision.
     Half,
     /// 32 bits.
     Single,

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 /// What sequences are made of.
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// What stands before and behind a sequence.
+/// The byte before and after a sequence.
 pub(super) const MARK: u8 = b'\n';
 
 /// Random sequences, each with the member that is trained on it.
@@ -32,7 +32,7 @@ impl Planted {
         planted
     }
 
-    /// Puts the sequences of one member in random places of its documents, on lines of their own, each so many times.
+    /// Puts the sequences of one member in random places of its documents, on separate lines, each a number of times.
     pub fn plant(&self, member: usize, documents: &mut [Vec<u8>], repeats: usize, seed: u64) {
         let mut stream = stream(seed, Purpose::PlantedPlaces, 0, member as u64);
         let mut places = Vec::new();

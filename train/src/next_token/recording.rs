@@ -28,14 +28,14 @@ pub struct NextTokens {
     pub logits: Array3<f32>,
     /// Logits \[position, byte\] of the public model.
     pub public_logits: Array2<f32>,
-    /// \[position\]: the byte that was answered, -1 where nothing was; at planted sequences their own byte.
+    /// \[position\]: the byte that was answered, -1 if none was; at planted sequences their own byte.
     pub tokens: Array1<i64>,
     /// Planted sequences, if there are any.
     pub planted: Option<PlantedTokens>,
 }
 
 impl NextTokens {
-    /// Puts what the models said behind some contexts in so many rows.
+    /// Puts what the models predicted after some contexts into these rows.
     fn put(&mut self, rows: &[usize], said: &[Vec<f32>]) {
         for (place, &row) in rows.iter().enumerate() {
             let part = |logits: &[f32]| Array1::from(logits[place * TOKENS..(place + 1) * TOKENS].to_vec());
@@ -85,8 +85,8 @@ pub fn check_next_tokens(
 }
 
 impl LanguageModels {
-    /// Asks all models what comes next. Where the ensemble answers, each prompt is half a context of held-out text, and
-    /// the answer is drawn from the distribution that the mechanism makes of the logits as they are recorded.
+    /// Asks all models for the next byte. If the ensemble answers, each prompt is half a context of held-out text, and
+    /// the answer is drawn from the distribution that the mechanism makes from the recorded logits.
     ///
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Input`](leakbound::Error::Input) for too
@@ -125,7 +125,7 @@ impl LanguageModels {
         Ok(rows)
     }
 
-    /// Asks all models at positions, of which the first has the row `first`.
+    /// Asks all models at positions; the first has the row `first`.
     fn ask(
         &self,
         positions: &[Position],
@@ -182,8 +182,8 @@ fn check_places(held_out: &[Document], context: usize, wanted: usize) -> Result<
     .into())
 }
 
-/// Answers behind each prompt; the tokens of a prompt have rows one after the other. Prompts are answered side by side,
-/// each with a stream of its own.
+/// Answers after each prompt; the tokens of a prompt have rows one after the other. Prompts are answered side by side,
+/// each with its own stream.
 fn generate(
     models: &LanguageModels,
     answering: &Answering,
@@ -221,7 +221,7 @@ fn generate(
     Ok(())
 }
 
-/// What all models said behind one context.
+/// What all models predicted after one context.
 fn position(said: &[Vec<f32>], place: usize) -> Result<token::NextTokens> {
     let rows = said.iter().flat_map(|logits| &logits[place * TOKENS..(place + 1) * TOKENS]);
     let all: Vec<f64> = rows.map(|&logit| f64::from(logit)).collect();

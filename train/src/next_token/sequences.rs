@@ -1,4 +1,4 @@
-//! What models say of sequences of documents, from which membership is inferred.
+//! What models predict for sequences of documents, from which membership is inferred.
 
 use super::answers::{Said, said};
 use super::documents::Document;
@@ -10,16 +10,16 @@ use leakbound::error::Result;
 use ndarray::Array2;
 use rand::seq::index::sample;
 
-/// How much of documents is asked about.
+/// How much of the documents is queried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SequencePlan {
-    /// Documents of each member, and held out, at most.
+    /// The most documents of each member, and held out.
     pub documents: usize,
-    /// Sequences of a document, at most: windows of a context and a byte that do not overlap.
+    /// The most sequences of a document: windows of a context and a byte that do not overlap.
     pub sequences: usize,
 }
 
-/// What two models say of a sequence: ln p in nats of each byte but the first, which is context alone.
+/// What two models predict for a sequence: ln p in nats of each byte except the first, which is only context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextSequence {
     /// The document.
@@ -67,8 +67,8 @@ struct Windows<'a> {
 }
 
 impl LanguageModels {
-    /// What the target and the public model say of the target's documents, which it was trained on, and of documents
-    /// held out, which no model was trained on.
+    /// What the target and the public model predict for the target's documents, which it was trained on, and for
+    /// held-out documents, which no model was trained on.
     ///
     /// # Errors
     /// [`Error::Rejected`](leakbound::Error::Rejected) if there is no such member,
@@ -151,7 +151,7 @@ impl LanguageModels {
         })
     }
 
-    /// What the public model and each member say of the windows of documents, one document behind the other.
+    /// What the public model and each member predict for the windows of documents, one document after the other.
     fn each_said(&self, documents: &[Windows<'_>], progress: &TrainingProgress<'_>) -> Result<Vec<Vec<Said>>> {
         let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
         self.each(|model, device| said(model, &windows, device, progress))

@@ -20,9 +20,9 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads files, and of a folder and the folders within it the files that are text, by name. A file that is named
-    /// may hold any bytes; in a folder, what holds a zero byte is no text and is left out. A text that was there before,
-    /// such as the target of a link, is taken once. Links to folders are not followed.
+    /// Reads files, and from a folder and the folders within it the files that are text, by name. A file that is named
+    /// may hold any bytes; in a folder, files with a zero byte are not text and are left out. A text that was read
+    /// before, such as the target of a link, is taken once. Links to folders are not followed.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read, [`Error::Input`] for an empty file, a folder without text, and more
@@ -86,7 +86,7 @@ impl Texts {
         }
     }
 
-    /// Those that others do not have as well: what is public is not private.
+    /// The texts that others do not also have: public texts are not private.
     #[must_use]
     pub fn without(self, others: &Self) -> Self {
         let (mut texts, Self { bytes, files, .. }) = (Self::default(), self);

@@ -37,7 +37,7 @@ pub(super) struct Lesson<'a> {
     pub labels: Vec<&'a [u8]>,
     /// For each network its run and its images.
     pub tables: Vec<(usize, Vec<u32>)>,
-    /// For each network as many training images that it is asked about.
+    /// For each network, the training images that it is asked about.
     pub asked: Vec<&'a [u32]>,
 }
 

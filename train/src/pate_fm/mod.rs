@@ -22,14 +22,14 @@ use ndarray::{Array1, Array2};
 use rand::Rng;
 
 /// Trains teachers on disjoint parts of the labels, lets them label training images within the limits of the plan, and
-/// trains a student on these labels; all networks see all training images without labels. Progress counts networks.
-/// The checkpoint keeps the votes of teachers, which other noise, labels and students have too, and the answers of
-/// students, which others do not find.
+/// trains a student on these labels; all networks see all training images without labels. Progress counts networks. The
+/// checkpoint keeps the votes of teachers, which runs with other noise, labels or students share, and the answers of
+/// students, which they do not share.
 ///
-/// The wrong label of a canary goes to the teacher that has the image. Queries are training images in random order, each
-/// once, and canaries among them. Images are public and labels are private: replacing one label changes one teacher, and
-/// one of its votes on each query. Beside the student stands a network with the same labels, steps and weak augmentation
-/// that sees no other image. Runs share nothing but the images; each claim is for one run alone.
+/// The wrong label of a canary goes to the teacher that has the image. Queries are training images in random order,
+/// each once, and canaries among them. Images are public and labels are private: replacing one label changes one
+/// teacher, and one of its votes on each query. The student is compared with a network with the same labels, steps and
+/// weak augmentation that sees no other image. Runs share nothing but the images; each claim is for one run alone.
 ///
 /// Noise that is a function of a seed can be taken off by anyone who knows it: a student that leaves the laboratory needs
 /// a seed that is drawn in secret.
@@ -169,7 +169,7 @@ impl Draws {
             (0..tests.len()).map(|test| plurality(teachers.iter().map(|votes| votes[test]))).collect();
         let canaries = self.canaries.images.len();
         PateFmRun {
-            // As many as were requested.
+            // The requested number.
             logits: Array2::from_shape_vec((canaries, student.logits.len() / canaries), student.logits.clone())
                 .unwrap_or_default(),
             labels_true: labels(&self.canaries.truth),
@@ -216,11 +216,11 @@ fn queries(images: usize, count: usize, (seed, run): (u64, u64)) -> Vec<u32> {
 /// Students of PATE-FM, run by run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PateFmModels {
-    /// Each with canaries, a partition and noise of its own.
+    /// Each with its own canaries, partition and noise.
     pub runs: Vec<PateFmRun>,
 }
 
-/// A run: the teachers, their labels, the student and what it says about its canaries.
+/// A run: the teachers, their labels, the student and its answers on its canaries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PateFmRun {
     /// Logits of the student on its canaries, \[canary, class\].
@@ -235,7 +235,7 @@ pub struct PateFmRun {
     pub votes: Array2<u8>,
     /// Training image behind each of them, in the order in which they are made.
     pub query_index: Array1<i32>,
-    /// The label that each was given: -1 where there was no answer, or no query any more.
+    /// The label that each was given: -1 if there was no answer, or no further query.
     pub given_label: Array1<i32>,
     /// Whether the student was trained on it.
     pub used: Array1<bool>,
@@ -246,13 +246,13 @@ pub struct PateFmRun {
     pub labeling: Labeling,
     /// Whether the student got all the labels that it wanted.
     pub complete: bool,
-    /// Share of test images that each teacher classifies rightly.
+    /// Share of test images that each teacher classifies correctly.
     pub teacher_accuracy: Array1<f64>,
-    /// Share of test images of which the plurality of the teachers, without noise, is the class.
+    /// Share of test images whose class is the plurality of the teachers, without noise.
     pub ensemble_accuracy: f64,
-    /// Share of test images that the student classifies rightly.
+    /// Share of test images that the student classifies correctly.
     pub test_accuracy: f64,
-    /// The same for a network that was trained on the student's labels, for as many steps, and on nothing else.
+    /// The same for a network trained on only the student's labels, for the same number of steps.
     pub supervised_accuracy: f64,
 }
 
@@ -269,8 +269,8 @@ struct GivenLabels {
     pub complete: bool,
 }
 
-/// Makes queries in their order, each with its true class, for C classes. Query number i has the noise of its own that
-/// [`student`](crate::student) gives it.
+/// Makes queries in their order, each with its true class, for C classes. Query number i has its own noise, as in
+/// [`student`](crate::student).
 fn give_labels(
     queries: &[(VoteHistogram, usize)],
     classes: usize,

@@ -25,11 +25,11 @@ pub struct PateFmPlan {
     pub student_training: FixMatchPlan,
     /// How the teachers label.
     pub voting: VotingPlan,
-    /// Training images with a wrong label, drawn uniformly and by itself.
+    /// Training images with a wrong label, drawn uniformly and independently.
     pub canaries: usize,
     /// Runs: other canaries, partitions, weights, queries and noise each time.
     pub runs: usize,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -63,9 +63,9 @@ impl VotingPlan {
     /// when one label is replaced and with it the vote of one teacher.
     ///
     /// Every query costs at most α/(2σ₁²) + α/σ₂² if it is answered and α/(2σ₁²) if not, and there are never more of
-    /// either. So the sum is within this budget at every order whatever the answers are: a filter, with which the process
-    /// may end after any answer (Feldman and Zrnic 2021, "Individual privacy accounting via a Rényi filter"). As the
-    /// budget is the same whatever happens, the best order is a theorem too.
+    /// either. So the sum is within this budget at every order whatever the answers are: a filter, with which the
+    /// process may end after any answer (Feldman and Zrnic 2021, "Individual privacy accounting via a Rényi filter").
+    /// As the budget is the same whatever happens, taking the best order is also a theorem.
     ///
     /// # References
     /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", section 4 and Algorithm 2;
@@ -145,13 +145,13 @@ impl PateFmPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelGoal {
-    /// So many labels, of whichever classes: the loop of Malek Esmaeili et al. (2021), Algorithm 2.
+    /// This many labels, of whichever classes: the loop of Malek Esmaeili et al. (2021), Algorithm 2.
     Total(usize),
-    /// So many labels of each class. Labels beyond are paid for and not used.
+    /// This many labels of each class. Further labels are paid for and not used.
     PerClass {
         /// Labels of each class.
         labels: usize,
-        /// Answers at most, of all classes together; as many as there are queries if absent.
+        /// The most answers, of all classes together; if absent, the number of queries.
         answers: Option<usize>,
     },
 }
@@ -164,7 +164,7 @@ impl LabelGoal {
         }
     }
 
-    /// The fewest answers with which the goal is reached, of so many classes.
+    /// The fewest answers with which the goal is reached, for this many classes.
     pub(super) fn least(self, classes: usize) -> usize {
         match self {
             Self::Total(labels) => labels,
@@ -172,7 +172,7 @@ impl LabelGoal {
         }
     }
 
-    /// Answers at most, where they are bounded by more than the queries.
+    /// The most answers, if they are bounded by more than the queries.
     pub(super) fn answers(self) -> Option<usize> {
         match self {
             Self::Total(labels) => Some(labels),

@@ -41,7 +41,7 @@ fn plan() -> PateFmPlan {
     }
 }
 
-/// Trains until more than so many networks are done, with a checkpoint that is there already or not.
+/// Trains until more than this many networks are done, with or without an existing checkpoint.
 fn train_until(plan: &PateFmPlan, checkpoint: Option<(&Path, bool)>, networks: u64) -> Result<PateFmModels> {
     let open = |(path, resume)| TrainingCheckpoint::open(path, resume, "pate-fm", "cpu", &[], &plan.votes());
     let checkpoint = checkpoint.map(open).transpose()?;
@@ -61,13 +61,13 @@ fn a_student_learns_from_noisy_votes() {
             "teachers {:.3}, plurality {}, labels {:?}, student {}, supervised {}",
             run.teacher_accuracy, run.ensemble_accuracy, run.labeling, run.test_accuracy, run.supervised_accuracy
         );
-        // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
+        // Ten classes: a network that learned nothing has 10%. Processors differ in the last digits: room for them.
         assert!(run.teacher_accuracy.iter().all(|&accuracy| accuracy > 0.3));
         assert!(run.ensemble_accuracy > 0.5 && run.test_accuracy > 0.4 && run.supervised_accuracy > 0.4);
         assert_eq!((run.labeling.labels, run.complete, run.votes.dim()), (100, true, (300, 6)));
         assert!(run.labeling.accuracy().unwrap() > 0.5);
         assert!(run.labeling.epsilon < plan().voting.claimed_epsilon());
-        // Each query once, and a label for as many as were answered.
+        // Each query once, and a label for each answered one.
         let mut queries = run.query_index.to_vec();
         queries.sort_unstable();
         queries.dedup();

@@ -56,13 +56,13 @@ impl Scene<'_> {
         histogram(self.votes.row(query).iter().copied(), self.classes)
     }
 
-    /// The first teacher whose vote is right, or is wrong; the first of all where there is none.
+    /// The first teacher whose vote is right, or is wrong; the first of all if there is none.
     fn teacher(&self, query: usize, right: bool) -> usize {
         let label = self.labels[query];
         self.votes.row(query).iter().position(|&vote| (vote == label) == right).unwrap_or(0)
     }
 
-    /// A teacher's prompt with a query in place of its first example.
+    /// A teacher's prompt with a query instead of its first example.
     fn with(&self, teacher: usize, query: usize, label: u8) -> Change {
         let mut prompt = self.prompts[teacher].clone();
         if let Some(example) = prompt.examples.first_mut() {

@@ -24,8 +24,8 @@ use tch::Tensor;
 /// other test images: under the dataset, and under the neighbor that the adversary makes. An answer is the most likely
 /// class. Progress counts steps of training.
 ///
-/// Both worlds have the same number of teachers, of which one has another prompt. The checkpoint keeps the transformer,
-/// which any number of teachers, queries and adversaries can go on from; answers take seconds and are always made anew.
+/// Both worlds have the same number of teachers; one has another prompt. The checkpoint keeps the transformer, which
+/// any number of teachers, queries and adversaries can reuse; answers take seconds and are never kept.
 ///
 /// # Errors
 /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share out of range,
@@ -105,7 +105,7 @@ fn prompt(images: &[u32], library: &Library) -> Prompt {
     Prompt { instruction: Instruction::Classify, examples }
 }
 
-/// A transformer and what it is asked about.
+/// A transformer and the images that it is asked about.
 struct Asked<'a> {
     transformer: &'a Transformer,
     images: &'a Tensor,
@@ -126,7 +126,7 @@ impl Asked<'_> {
 pub struct PromptVotes {
     /// \[query, teacher\] under the dataset.
     pub votes: Array2<u8>,
-    /// The same under its neighbor; of adversaries who choose the query each row is under a neighbor of its own.
+    /// The same under its neighbor; for adversaries who choose the query, each row has its own neighbor.
     pub votes_prime: Array2<u8>,
     /// The class of each query.
     pub query_label: Array1<u8>,
@@ -144,7 +144,7 @@ pub struct PromptVotes {
     pub accuracy: InContextAccuracy,
 }
 
-/// What is in the place of an example, for each query.
+/// The replacement of an example, for each query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownQueries {
     /// Its place among the queries.
@@ -154,7 +154,7 @@ pub struct ShownQueries {
 }
 
 impl PromptVotes {
-    /// Share of queries whose most voted class is the right one.
+    /// Share of queries whose most voted class is correct.
     #[must_use]
     pub fn ensemble_accuracy(&self) -> f64 {
         let classes = usize::from(self.votes.iter().chain(&self.query_label).copied().max().unwrap_or(0)) + 1;
@@ -173,7 +173,7 @@ impl PromptVotes {
         right as f64 / self.votes.len() as f64
     }
 
-    /// Share of queries on which the changed teacher votes otherwise.
+    /// Share of queries on which the changed teacher votes differently.
     #[must_use]
     pub fn changed(&self) -> f64 {
         let rows = self.votes.outer_iter().zip(self.votes_prime.outer_iter());

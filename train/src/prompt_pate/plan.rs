@@ -6,7 +6,7 @@ use leakbound::error::Result;
 use serde::Serialize;
 use std::fmt;
 
-/// Teachers of PromptPATE: prompts of one transformer, each with private examples of its own.
+/// Teachers of PromptPATE: prompts of one transformer, each with its own private examples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PromptPatePlan {
     /// The transformer, and the seed of everything random.
@@ -23,40 +23,40 @@ pub struct PromptPatePlan {
 
 /// What is in a teacher's prompt under the neighbor of the dataset.
 ///
-/// The first two choose the query as well: each query is a case of its own, in which a teacher has met it and it is
-/// asked again and again. The others change one teacher for all queries.
+/// The first two also choose the query: each query is a separate case, in which a teacher has seen it and it is asked
+/// repeatedly. The others change one teacher for all queries.
 ///
 /// # References
 /// Chadha et al. (2024), "Auditing private prediction", appendix D.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum PromptAdversary {
-    /// Nat-AdvQ: the query with its label in place of an example, with a teacher that is wrong about it.
+    /// Nat-AdvQ: the query with its label instead of an example, for a teacher that is wrong about it.
     NatAdvq,
-    /// Pois-AdvQ: the query with a wrong label, the one of them with most votes, with a teacher that is right about it.
+    /// Pois-AdvQ: the query with a wrong label, the one of them with most votes, for a teacher that is right about it.
     PoisAdvq,
     /// Pois-NatQ (confident): the mislabeled query on which most teachers agree.
     Confident,
     /// Pois-NatQ (unconfident): the mislabeled query whose two most voted classes are closest.
     Unconfident,
-    /// Pois-NatQ (all same): the instruction to answer one class whatever is asked, in place of a prompt.
+    /// Pois-NatQ (all same): the instruction to answer one class whatever is asked, instead of a prompt.
     AllSame {
         /// The class.
         class: u8,
     },
-    /// Pois-NatQ (mapping): an example of each class under the name of the class that most often comes second where it
-    /// is the right one, in place of a prompt.
+    /// Pois-NatQ (mapping): an example of each class under the name of the class that most often comes second when it
+    /// is the correct one, instead of a prompt.
     Mapping,
 }
 
 impl PromptAdversary {
-    /// Whether one query is asked again and again.
+    /// Whether one query is asked repeatedly.
     #[must_use]
     pub const fn chooses_the_query(self) -> bool {
         matches!(self, Self::NatAdvq | Self::PoisAdvq)
     }
 
-    /// Whether the changed prompt shows a query in place of an example.
+    /// Whether the changed prompt shows a query instead of an example.
     #[must_use]
     pub const fn shows_a_query(self) -> bool {
         !matches!(self, Self::AllSame { .. } | Self::Mapping)

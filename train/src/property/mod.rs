@@ -19,7 +19,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-/// Phase of the student, whose random numbers are no others'.
+/// Phase of the student, whose random numbers are shared with nothing else.
 const STUDENT: u64 = 0;
 /// Phase of its teachers; ensembles follow.
 const TEACHERS: u64 = 1;
@@ -37,9 +37,9 @@ pub struct PropertyModels {
     pub point_label: Array1<u8>,
     /// The class that the teachers gave it.
     pub student_label: Array1<u8>,
-    /// Share of the test images that are no points that the student classifies rightly; none if all are points.
+    /// Share of the test images outside of the points that the student classifies correctly; none if all are points.
     pub student_accuracy: Option<f64>,
-    /// Share of points that the members of each ensemble classify rightly.
+    /// Share of points that the members of each ensemble classify correctly.
     pub ensemble_accuracy: Array1<f64>,
 }
 
@@ -100,7 +100,7 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
             probabilities(networks, asked)
         })?;
     let shape = (plan.shares.len(), plan.teachers, plan.points, classes);
-    // As many as were requested.
+    // The requested number.
     let of_tests = Array2::from_shape_vec((test.len(), classes), of_tests.concat()).unwrap_or_default();
     let ensembles = Array4::from_shape_vec(shape, ensembles).unwrap_or_default();
     let rows: Vec<usize> = points.iter().map(|&point| point as usize).collect();
@@ -154,7 +154,7 @@ fn accuracy_elsewhere(probabilities: &Array2<f32>, test: &ImageSet, places: &[us
 }
 
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for a class that there is not and for too few test images,
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a class that does not exist and for too few test images,
 /// [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape.
 pub(super) fn check_images(
     operation: &'static str,
@@ -169,8 +169,8 @@ pub(super) fn check_images(
     context.check_shapes()
 }
 
-/// Leaves a share of the images of one class (the nearest whole number of them) at random, and deals out what is left
-/// to so many networks, as many images to each.
+/// Leaves a share of the images of one class (the nearest whole number of them) at random, and deals out the rest to
+/// the networks, equally many images to each.
 ///
 /// Of each `phase` the choice and the order are other ones.
 ///
@@ -267,8 +267,8 @@ mod tests {
         assert_eq!(message(&|plan| plan.shares = vec![1.0]), one);
     }
 
-    /// The images of the class that stay are as likely at the end as at the start: 500 of 4,500, of which the first half
-    /// has 250 with a standard deviation of 10.5; five of them, false alarms in 6e-7 of seeds.
+    /// The images of the class that stay are as likely at the end as at the start: 500 of 4,500, and the first half has
+    /// 250 with a standard deviation of 10.5; five of them, false alarms in 6e-7 of seeds.
     #[test]
     fn what_stays_of_a_class_is_spread_over_all_networks() {
         let labels: Vec<u8> = (0..5000).map(|image| (image % 5) as u8).collect();

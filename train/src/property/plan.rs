@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// A PATE student whose teachers' images have a property, and ensembles for each value that the property may have.
 ///
-/// The property: of the images of one class, only a share is there.
+/// The property: only a share of the images of one class is present.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PropertyPlan {
     /// The class.
@@ -34,7 +34,7 @@ pub struct PropertyPlan {
     pub training: TrainingPlan,
     /// Training of the student.
     pub student: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct PropertyPlan {
 pub enum EnsembleImages {
     /// A half of the images that no teacher has: an adversary who knows data like the private ones.
     Public,
-    /// The images of the teachers, partitioned anew: an adversary in theory.
+    /// The images of the teachers, partitioned again: an adversary in theory.
     Private,
 }
 
@@ -55,8 +55,8 @@ impl PropertyPlan {
         ((self.shares.len() as u64 + 1) * self.teachers as u64).saturating_add(1)
     }
 
-    /// ε at δ of all labels that the teachers gave, if one image of theirs were another one: the data-independent
-    /// Rényi divergence of GNMax, over all points.
+    /// ε at δ of all labels that the teachers gave, for one replaced image of theirs: the data-independent Rényi
+    /// divergence of GNMax, over all points.
     #[must_use]
     pub fn label_epsilon(&self, delta: Delta) -> Epsilon {
         let curve = RdpCurve::from_fn(&order_grid(), |order| gnmax_data_independent(order, self.sigma));

@@ -1,6 +1,6 @@
 //! An image that operations change.
 
-/// The pixels of an image, plane by plane, and room for what they were before.
+/// The pixels of an image, plane by plane, and room for their former values.
 pub(super) struct Canvas {
     pub rows: usize,
     pub columns: usize,
@@ -25,7 +25,7 @@ impl Canvas {
         self.pixels.chunks_exact_mut((self.rows * self.columns).max(1))
     }
 
-    /// The planes as they are now, for each one to be written anew.
+    /// The planes as they are now, for each one to be overwritten.
     pub fn renewed(&mut self) -> impl Iterator<Item = (&[u8], &mut [u8])> {
         self.before.copy_from_slice(&self.pixels);
         let plane = (self.rows * self.columns).max(1);

@@ -31,7 +31,7 @@ pub(super) fn translate_y(canvas: &mut Canvas, share: f64) {
     transform(canvas, &Affine { x: [1.0, 0.0, 0.0], y: [0.0, 1.0, by] });
 }
 
-/// Turned around its center, counterclockwise, by so many degrees.
+/// Turned around its center, counterclockwise, by this many degrees.
 pub(super) fn rotate(canvas: &mut Canvas, degrees: f64) {
     let angle = -(degrees.rem_euclid(360.0) * (PI / 180.0));
     let [cos, sin] = [libm::cos(angle), libm::sin(angle)].map(fifteen_digits);
@@ -47,7 +47,7 @@ fn fifteen_digits(number: f64) -> f64 {
     format!("{number:.15}").parse().unwrap_or(number)
 }
 
-/// Each pixel is the one of the old image in which its center falls, 0 if there is none.
+/// Each pixel is the one of the old image that its center falls in, or else 0.
 ///
 /// Pillow adds up steps of 1/65,536 of a pixel where rows or columns are slanted, and doubles elsewhere.
 fn transform(canvas: &mut Canvas, affine: &Affine) {

@@ -116,7 +116,7 @@ impl RandAugment {
             out.copy_from_slice(canvas.pixels());
         };
         if device.is_cuda() {
-            // All networks are trained at once there, and the threads of the processor are free.
+            // All networks are trained together there, and the threads of the processor are free.
             let views = painted.par_chunks_exact_mut(area).zip(images.par_iter().zip(&drawn));
             views.for_each_init(|| Canvas::new(shape), paint);
         } else {

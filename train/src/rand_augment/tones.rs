@@ -36,7 +36,7 @@ pub(super) fn auto_contrast(canvas: &mut Canvas) {
 }
 
 /// A value of a channel becomes the share of its pixels below it, in steps of ⌊(n - n_max)/255⌋ pixels, n_max those of
-/// its lightest value; a channel of which a step has no pixel stays as it is.
+/// its lightest value; a channel whose step has no pixel is left unchanged.
 pub(super) fn equalize(canvas: &mut Canvas) {
     mapped(canvas, |histogram| {
         let (all, lightest) = (histogram.iter().sum::<u32>(), histogram.iter().rev().find(|count| **count > 0));
@@ -54,7 +54,7 @@ pub(super) fn equalize(canvas: &mut Canvas) {
     });
 }
 
-/// Each value keeps so many of its highest bits, from 1 to 8.
+/// Each value keeps this many of its highest bits, from 1 to 8.
 pub(super) fn posterize(canvas: &mut Canvas, bits: u8) {
     let kept = 0xff_u8 << (8 - bits);
     mapped(canvas, |_| table(|value| value as u8 & kept));

@@ -4,26 +4,26 @@ use crate::answers::largest;
 use crate::defense::method::Shown;
 use ndarray::{Array1, Array2, Array4, Array5, ArrayD, Axis};
 
-/// Answers of shadow models, and what they were trained on.
+/// Answers of shadow models, and their training sets.
 ///
-/// S audited samples, of which A are attacked: all of them, or, if they are duplicated, the mislabeled half.
+/// S audited samples, A of which are attacked: all of them, or, if they are duplicated, the mislabeled half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShadowAnswers {
     /// \[model, attacked sample, view, class\].
     pub logits: Array4<f32>,
     /// Answers at the nearest neighbors of the samples.
     pub neighbors: Option<NeighborAnswers>,
-    /// \[model, attacked sample\]: true where the model was trained on the sample.
+    /// \[model, attacked sample\]: true if the model was trained on the sample.
     pub keep: Array2<bool>,
     /// \[attacked sample\]: the label in training.
     pub labels: Array1<i64>,
-    /// \[attacked sample\]: the training image behind it, or whose place it took.
+    /// \[attacked sample\]: the training image behind it, or the one it replaced.
     pub audit_index: Array1<i32>,
     /// Training images of every model, sorted.
     pub fixed_index: Array1<i32>,
-    /// \[model\]: share of the test images that it classifies rightly.
+    /// \[model\]: share of the test images that it classifies correctly.
     pub test_accuracy: Array1<f32>,
-    /// \[model, attacked sample\]: true where the model was trained on the sample's rightly labeled duplicate.
+    /// \[model, attacked sample\]: true if the model was trained on the sample's correctly labeled duplicate.
     pub duplicate_keep: Option<Array2<bool>>,
     /// \[attacked sample\]: the label of the sample's copy, on which every model was trained.
     pub copy_labels: Option<Array1<i64>>,
@@ -31,7 +31,7 @@ pub struct ShadowAnswers {
     pub source_index: Option<Array1<i32>>,
     /// \[attacked sample, channel, row, column\]: pixels that were drawn.
     pub canary_pixels: Option<Array4<u8>>,
-    /// Answers of the models' defense beside the logits.
+    /// Answers of the models' defense besides the logits.
     pub further: Vec<FurtherAnswers>,
     /// Views of the first attacked samples that their defense asks about, \[sample, view, channel, row, column\] in
     /// [0, 1].
@@ -49,16 +49,16 @@ pub struct NeighborAnswers {
     pub logits: Array4<f32>,
 }
 
-/// What models answer beside their logits, by their defense.
+/// What models answer besides their logits, by their defense.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FurtherAnswers {
     /// Its name in the recording.
     pub name: &'static str,
-    /// What its mean over the models is called, if it has one number for each.
+    /// The name of its mean over the models, if it has one number for each.
     pub mean: Option<&'static str>,
     /// \[model, ...\]; see [`Defense`](crate::Defense) for the other dimensions.
     pub values: ArrayD<f32>,
-    /// What there is to see in it.
+    /// What a figure of it shows.
     pub shown: Shown,
 }
 

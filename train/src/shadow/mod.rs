@@ -23,8 +23,8 @@ use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
 use rand::RngExt;
 use tch::Tensor;
 
-/// Trains shadow models and asks them about the audited samples. Progress counts networks, of which
-/// each model has [`Defense::networks`](crate::Defense::networks).
+/// Trains shadow models and asks them about the audited samples. Progress counts networks; each model has
+/// [`Defense::networks`](crate::Defense::networks) of them.
 ///
 /// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes.
 ///
@@ -129,7 +129,7 @@ fn neighbors(train: &ImageSet, split: &AuditSplit, canaries: &Canaries) -> Resul
     nearest_neighbors(attacked.outer_iter(), fixed)
 }
 
-/// Answers of all models beside the logits.
+/// Answers of all models besides the logits.
 fn further(arrays: Vec<Further>, answers: &[Answers]) -> Result<Vec<FurtherAnswers>> {
     let array = |(number, Further { name, mean, shape, shown }): (usize, Further)| {
         let shape = [vec![answers.len()], shape].concat();

@@ -60,8 +60,8 @@ impl Views {
 
 /// Which shadow models are trained, and how.
 ///
-/// The audited samples take the place of `audit` training images that are drawn at random. Every model is trained on
-/// the `fixed` other images, on the copies that the canaries may have, and on some of the audited samples.
+/// The audited samples replace `audit` training images that are drawn at random. Every model is trained on the `fixed`
+/// other images, on the copies that the canaries may have, and on some of the audited samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShadowPlan {
     /// Number of models M.
@@ -70,7 +70,7 @@ pub struct ShadowPlan {
     pub audit: usize,
     /// Training images of every model; all that are not audited if absent.
     pub fixed: Option<usize>,
-    /// What is audited in their place.
+    /// What is audited instead of them.
     pub canaries: CanaryKind,
     /// Which models are trained on a sample.
     pub inclusion: Inclusion,
@@ -85,7 +85,7 @@ pub struct ShadowPlan {
     pub training: TrainingPlan,
     /// How each model is defended.
     pub defense: Defense,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -144,7 +144,7 @@ impl ShadowPlan {
         Ok(fixed)
     }
 
-    /// What the defense records beside the logits.
+    /// What the defense records besides the logits.
     fn check_further(&self, classes: usize, image: [usize; 3]) -> Result<()> {
         let (views, neighbors) = (self.views.moves().len(), if self.neighbors { self.audit } else { 0 });
         let queries = Queries { fixed: 0, attacked: self.audit, views, neighbors, image };

@@ -168,7 +168,7 @@ fn what_cannot_be_trained_is_rejected() {
 }
 
 /// Models that were trained on a copy with the wrong label answer it whether or not they were trained on the canary;
-/// beside a copy with the right label the answer is seldom the wrong one.
+/// with a copy that has the right label, the answer is seldom the wrong one.
 #[test]
 fn copies_are_in_every_training_set() {
     let [plain, right, wrong] =

@@ -16,7 +16,7 @@ use ndarray::{Array2, Axis};
 use serde::Serialize;
 use tch::Tensor;
 
-/// Trainings of students, beside the phases of the teachers: the run is added.
+/// Trainings of students, separate from the phases of the teachers: the run is added.
 const STUDENTS: u64 = 1 << 32;
 /// Training of networks without privacy.
 const BASELINES: u64 = 1 << 33;

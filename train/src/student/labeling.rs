@@ -24,14 +24,14 @@ pub enum LabelCosts {
 
 /// Confident-GNMax and its budgets.
 ///
-/// Charged is what happened: the test always, GNMax where it answered.
+/// The charge is for what happened: always for the test, and for GNMax if it answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelingPlan {
     /// The test on the largest count: threshold T, noise σ₁.
     pub test: ThresholdTest,
     /// σ₂, noise of the argmax on every count.
     pub sigma: NoiseScale,
-    /// Budgets on the same orders, each with a student of its own.
+    /// Budgets on the same orders, each with its own student.
     pub budgets: Vec<PrivacyBudget>,
     /// What an answer is charged.
     pub costs: LabelCosts,

@@ -28,19 +28,19 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of
-/// each budget. Progress counts networks. The checkpoint keeps the votes of teachers, which other budgets and students
-/// have too, and the answers of students and baselines, which others of these do not find.
+/// each budget. Progress counts networks. The checkpoint keeps the votes of teachers, which runs with other budgets and
+/// students share, and the answers of students and baselines, which they do not share.
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are queried on in
-/// random order, each once. What is answered is the labeled public part, on which a student is trained with the given
-/// labels and nothing else; the rest of the public images stays unlabeled. Within a run, a smaller budget has the first
+/// random order, each once. The answered queries are the labeled public part; a student is trained on it with the given
+/// labels and nothing else. The rest of the public images stays unlabeled. Within a run, a smaller budget has the first
 /// labels of a larger one, with the same noise. Baselines learn the private images themselves, all of them and without
 /// privacy.
 ///
 /// Each ε is for one student alone. The students of one run cost together what the largest budget does; runs share
-/// their private images, so that their costs add up. Noise that is a function of a seed can be taken off by anyone who
-/// knows it: a student that leaves the laboratory needs a seed that is drawn in secret.
+/// their private images, so their costs add up. Noise that is a function of a seed can be taken off by anyone who knows
+/// it: a student that leaves the laboratory needs a seed that is drawn in secret.
 ///
 /// # Errors
 /// [`Error::Domain`](leakbound::Error::Domain) for a count or budget of 0,
@@ -226,7 +226,7 @@ fn accuracy(answers: impl Iterator<Item = u8>, labels: &Array1<u8>) -> f64 {
     answers.zip(labels).filter(|(answer, label)| answer == *label).count() as f64 / labels.len() as f64
 }
 
-/// Splits beside those of the teachers, which count from 0 and, one for each run, from 16.
+/// Splits in addition to those of the teachers, which count from 0 and, one for each run, from 16.
 #[derive(Debug, Clone, Copy)]
 enum StudentSplit {
     Public = 3,
@@ -274,11 +274,11 @@ fn order_of_queries(public: usize, seed: u64, run: u64) -> Vec<u32> {
 /// One run: its teachers, and the students of its budgets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudentRun {
-    /// Share of right votes of the teachers on the images that measure.
+    /// Share of correct votes of the teachers on the measuring images.
     pub teacher_accuracy: f64,
-    /// What each budget bought.
+    /// What each budget paid for.
     pub labelings: Vec<Labeling>,
-    /// Share of the images that measure of which each student predicts the class.
+    /// Share of the measuring images whose class each student predicts.
     pub student_accuracies: Vec<f64>,
 }
 
@@ -295,8 +295,7 @@ pub struct Students {
     pub query_label: Array1<u8>,
     /// Queries in the order in which they were asked, \[run, place\].
     pub query_order: Array2<i32>,
-    /// Label that a query was given, \[run, query\]: -1 where it was turned away or not asked within the largest
-    /// budget.
+    /// Label that a query was given, \[run, query\]: -1 if it was refused or not asked within the largest budget.
     pub given_label: Array2<i32>,
     /// Seed of the noise of each run.
     pub label_seed: Array1<u64>,
@@ -329,7 +328,7 @@ pub struct Baselines {
     pub private_logits: Array3<f32>,
     /// Logits on the test images that measure, \[network, image, class\].
     pub test_logits: Array3<f32>,
-    /// Share of the latter of which each network predicts the class.
+    /// Share of the latter whose class each network predicts.
     pub accuracies: Vec<f64>,
 }
 

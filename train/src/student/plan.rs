@@ -15,7 +15,7 @@ use leakbound::quantity::Epsilon;
 pub struct StudentPlan {
     /// Number of teachers k.
     pub teachers: usize,
-    /// Images of each teacher; as many as there are for all if absent.
+    /// Images of each teacher; if absent, the most that suffice for all.
     pub images: Option<usize>,
     /// The network of each teacher.
     pub network: NetworkPlan,
@@ -36,7 +36,7 @@ pub struct StudentPlan {
     pub baselines: usize,
     /// Runs: other partitions, initial weights, orders of the queries and noise each time.
     pub runs: usize,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

@@ -56,7 +56,7 @@ fn train_with(checkpoint: &TrainingCheckpoint, plan: &StudentPlan) -> Result<Stu
     on_sample(&unwatched, Some(checkpoint), |context| train_student(context, plan))
 }
 
-/// A resumed run trains nothing again and finds what it had; other students have the same teachers and learn anew.
+/// A resumed run trains nothing again and finds its results; other students have the same teachers and learn afresh.
 #[test]
 fn everything_is_resumed_and_other_students_are_not_mistaken_for_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,8 +91,7 @@ fn students_learn_from_labels_within_their_budgets() {
         for (student, (labeling, budget)) in found.labelings.iter().zip(&plan.labeling.budgets).enumerate() {
             assert!(labeling.epsilon <= budget.epsilon() && labeling.labels > 0);
             let accuracy = found.student_accuracies[student];
-            // Ten classes: a student that learned nothing has 10 %. Processors differ in the last digits: room for
-            // them.
+            // Ten classes: a student that learned nothing has 10%. Processors differ in the last digits: room for them.
             assert!(accuracy > 0.25, "{accuracy}");
             let kept = students.keep.row(2 * run + student).iter().filter(|&&kept| kept).count();
             assert_eq!(kept as u64, labeling.labels);
@@ -111,7 +110,7 @@ fn students_learn_from_labels_within_their_budgets() {
     images.sort_unstable();
     assert_eq!(images, (0..2000).collect::<Vec<u32>>());
     assert_eq!(students.baselines, None);
-    // Another budget or a baseline beside it changes no student.
+    // Another budget or an additional baseline changes no student.
     let mut alone = StudentPlan { baselines: 2, ..plan.clone() };
     alone.labeling.budgets = budgets(&[30.0]);
     let alone = train(&alone).unwrap();

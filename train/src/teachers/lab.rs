@@ -78,7 +78,7 @@ impl<'a> Lab<'a> {
         Ok((votes, right.into_iter().take(measured).flatten().map(|right| right as f64 / count as f64).collect()))
     }
 
-    /// Votes of a network for each table on a query of its own.
+    /// Votes of a network for each table on its own query.
     pub fn vote_on_one(&self, phase: Phase, tables: &[Vec<Example>], asked: &[usize]) -> Result<Vec<u8>> {
         self.trainer.train_and_ask(
             phase as u64,

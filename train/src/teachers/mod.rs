@@ -1,4 +1,4 @@
-//! Teachers that vote: PATE's random partitions, CaPC's fixed one, and teachers that met one more point.
+//! Teachers that vote: PATE's random partitions, CaPC's fixed one, and teachers that saw one more point.
 
 mod lab;
 mod plan;
@@ -23,7 +23,7 @@ use split::{Phase, Split, partition, some_images};
 /// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their
 /// votes.
 ///
-/// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
+/// A PATE teacher sees an adversarial query instead of one of its images, and party 0 sees it in addition to its own.
 ///
 /// # Errors
 /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Rejected`](leakbound::Error::Rejected) if
@@ -76,7 +76,7 @@ pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Resu
         capc_pois_advq,
         pate_pois_natq,
         poison_query: poison as i64,
-        // As many as were drawn.
+        // The number drawn.
         pate_images: images(plan.instantiations, pate_images).unwrap_or_default(),
         test_accuracy: accuracies.into(),
         capc_images: images(1, parties.concat()).unwrap_or_default().index_axis_move(Axis(0), 0),
@@ -185,7 +185,7 @@ mod tests {
         let votes = train_on_sample(train_teachers, &plan()).unwrap();
         let accuracy = votes.pate_accuracy();
         println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
-        // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
+        // Ten classes: a network that learned nothing has 10%. Processors differ in the last digits: room for them.
         assert_eq!(votes.test_accuracy.len(), 10);
         // Queries are 100 of the 500 test images.
         assert!((votes.mean_test_accuracy() - accuracy).abs() < 0.2, "{}", votes.test_accuracy);

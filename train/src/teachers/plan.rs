@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct TeacherPlan {
     /// Number of teachers k of an ensemble.
     pub teachers: usize,
-    /// Images of each teacher; as many as there are for all if absent.
+    /// Images of each teacher; if absent, the most that suffice for all.
     pub images: Option<usize>,
     /// The network of each teacher.
     pub network: NetworkPlan,
@@ -27,7 +27,7 @@ pub struct TeacherPlan {
     pub retrainings: usize,
     /// Training of each network.
     pub training: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

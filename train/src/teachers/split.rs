@@ -42,7 +42,7 @@ impl Split {
     }
 }
 
-/// Images of each teacher: so many as were requested, or as many as there are for all.
+/// Images of each teacher: the requested number, or the most that suffice for all.
 pub(crate) fn images_each(teachers: usize, images: Option<usize>, available: usize) -> Result<usize> {
     let images = images.unwrap_or(available / teachers.max(1));
     check_counts([("teachers", teachers), ("images of a teacher", images)])?;

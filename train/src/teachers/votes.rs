@@ -21,15 +21,15 @@ pub struct TeacherVotes {
     pub second_label: Array1<u8>,
     /// Queries that adversaries choose, as positions, sorted.
     pub adv_query: Array1<i32>,
-    /// \[adversarial query, retraining\]: a PATE teacher that met the query with its label in place of one image.
+    /// \[adversarial query, retraining\]: a PATE teacher that saw the query with its label instead of one image.
     pub pate_nat_advq: Array2<u8>,
     /// The same with the poisoned label.
     pub pate_pois_advq: Array2<u8>,
-    /// \[adversarial query, retraining\]: party 0, which met the query with its label beside its own images.
+    /// \[adversarial query, retraining\]: party 0, which saw the query with its label in addition to its own images.
     pub capc_nat_advq: Array2<u8>,
     /// The same with the poisoned label.
     pub capc_pois_advq: Array2<u8>,
-    /// \[query, teacher\]: PATE teachers that met the poisoned query `poison_query` in place of one image.
+    /// \[query, teacher\]: PATE teachers that saw the poisoned query `poison_query` instead of one image.
     pub pate_pois_natq: Array2<u8>,
     /// Position of that query.
     pub poison_query: i64,
@@ -79,7 +79,7 @@ fn histograms(votes: &Array3<u8>, classes: usize) -> Vec<Vec<u64>> {
     votes.axis_iter(Axis(1)).map(|votes| histogram(votes.iter().copied(), classes)).collect()
 }
 
-/// Classes of a histogram by their votes, the most first; of two with as many the smaller class.
+/// Classes of a histogram by their votes, the most first; among ties the smaller class.
 pub(crate) fn ranked(histogram: &[u64]) -> Vec<usize> {
     let mut classes: Vec<usize> = (0..histogram.len()).collect();
     classes.sort_by_key(|&class| std::cmp::Reverse(histogram[class]));

@@ -33,7 +33,7 @@ fn two_views_have_a_closed_form() {
     }
     println!("largest error {worst:.1e}");
     assert!(worst < 1e-11, "{worst}");
-    // Three views at right angles have ρ = 0, four pairs at the corners of a square too.
+    // Three views at right angles have ρ = 0, and so do four pairs at the corners of a square.
     let corners = [vec![1.0, 0.0, 0.0], vec![0.0, 2.0, 0.0], vec![0.0, 0.0, 3.0]];
     assert!(score(&corners, ViewPairs::All).abs() < 1e-15);
     // Pairs (0°, 60°) and (90°, 90°): the mean of 1/2 and 1, and of all six pairs (1/2 + 1 + 2 cos 30°)/6.
@@ -85,9 +85,9 @@ fn scores_of_independent_views_are_logistic() {
     assert!(distance < 2.2 / n.sqrt(), "{distance}");
 }
 
-/// Views are the direction of the sample with noise, of which members have less. The sum of many squares is near
-/// normal: with noise of variance v in D dimensions around a center of length c, 1 - ρ is about v (D-1)/c² with 3 (D-1) degrees of
-/// freedom from four views. LiRA knows how hard each sample is; one threshold for all does not.
+/// Views are the direction of the sample with noise; members have less of it. The sum of many squares is near normal:
+/// with noise of variance v in D dimensions around a center of length c, 1 - ρ is about v (D-1)/c² with 3 (D-1) degrees
+/// of freedom from four views. LiRA knows how hard each sample is; one threshold for all does not.
 #[test]
 fn encoders_that_know_their_images_are_found() {
     let (models, samples, dimension) = (24, 80, 32);
@@ -147,7 +147,7 @@ fn views_that_are_the_same_end_the_scale() {
     assert!((score(&[vec![5e-324], vec![f64::MAX]], ViewPairs::All) - end).abs() < 1e-12);
 }
 
-/// Embeddings that do not keep what they promise.
+/// Embeddings that break their contract.
 struct Zeros(Array2<bool>);
 
 impl ShadowEmbeddings for Zeros {

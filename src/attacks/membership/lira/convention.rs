@@ -103,7 +103,7 @@ impl Convention {
         pool
     }
 
-    /// The score of a victim; `None` where the original divides by nothing.
+    /// The score of a victim; `None` if the original divides by zero.
     pub(super) fn score(
         &self,
         sample: &Sample<'_>,

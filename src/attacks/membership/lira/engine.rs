@@ -20,16 +20,16 @@ use std::ops::Range;
 /// Λ = Σ_views ln N(x; μ_in, σ²_in) - ln N(x; μ_out, σ²_out)  (online),
 /// Λ = -Σ_views ln(1 - Φ((x - μ_out)/σ_out))  (offline),
 ///
-/// and **high means member**. That is the default; [`LiraVariant`] has what other code computes under the same name.
-/// With [`Victims::LeaveOneOut`] every model is a victim in its turn and never part of its own μ and σ.
+/// and **high means member**. That is the default; [`LiraVariant`] has the variants that other code computes under the
+/// same name. With [`Victims::LeaveOneOut`] every model is a victim in turn and never contributes to its own μ and σ.
 ///
-/// Online with independent views and a variance per sample, scores recorded in single precision are computed in it,
-/// about centers of their own: the result is that of the same formula in double precision within 1e-5 of the sum of the
-/// magnitudes of its terms, and what would lose more is computed again in doubles. The result does not depend on the
-/// number of threads.
+/// Online with independent views and a variance per sample, scores recorded in single precision are processed in single
+/// precision, about their own centers: the result agrees with the same formula in double precision within 1e-5 of the
+/// sum of the magnitudes of its terms, and whatever would lose more is computed again in doubles. The result does not
+/// depend on the number of threads.
 ///
 /// Shapes: scores \[model, sample, view\]; the result is \[victim, sample\]. Memory: the result, and blocks of 8 MiB
-/// per thread. Where a sample was seen by too few models, or by too many, the score is neutral and counted
+/// per thread. If a sample was seen by too few models, or by too many, the score is neutral and counted
 /// ([`Guesses::undecided`]).
 ///
 /// ```
@@ -46,9 +46,8 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// [`Error::Rejected`] for a plan that its variant does not have, and where no guess has evidence; [`Error::Length`]
-/// and [`Error::Domain`] for victims that do not exist or leave fewer than two shadow models; what the source cannot
-/// read.
+/// [`Error::Rejected`] for a plan that its variant does not have, and if no guess has evidence; [`Error::Length`] and
+/// [`Error::Domain`] for victims that do not exist or leave fewer than two shadow models; errors in reading the source.
 ///
 /// # References
 /// Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), "Membership inference attacks from first principles", sections
@@ -162,7 +161,7 @@ impl<S: ShadowScores> Job<'_, S> {
         cuts
     }
 
-    /// Adds up what every sample has to say about every victim, in the order of the blocks.
+    /// Adds up the contributions of every sample to every victim, in the order of the blocks.
     fn gathered<T: Clone + Send + Sync>(
         &self,
         zero: Vec<T>,

@@ -45,7 +45,7 @@ impl<'a> Estimator<'a> {
         Self { plan, sample, sides, left: Side::default(), fitted }
     }
 
-    /// Leaves the victim out of its own side, if it is in one; that side is then `self.left`.
+    /// Leaves the victim out of its own side, if it has one; that side is then `self.left`.
     fn leave_out(&mut self, victim: usize) -> bool {
         if !self.sample.shadows[victim] {
             return false;
@@ -79,7 +79,7 @@ impl<'a> Estimator<'a> {
         pool
     }
 
-    /// The score of a victim; `None` where there is no evidence.
+    /// The score of a victim; `None` without evidence.
     pub(super) fn score(&mut self, victim: usize, pool: Option<&Pool>) -> Option<f64> {
         let left_out = self.leave_out(victim);
         let [outside, inside] = self.pair(victim, left_out);

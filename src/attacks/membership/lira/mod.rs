@@ -1,4 +1,4 @@
-//! LiRA, the likelihood ratio attack: is this answer one of a model that saw the sample, or of one that did not?
+//! LiRA, the likelihood ratio attack: does this answer come from a model that saw the sample, or from one that did not?
 
 mod convention;
 mod engine;

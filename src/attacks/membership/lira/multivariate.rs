@@ -22,8 +22,8 @@ impl Fitted {
         Self { products }
     }
 
-    /// ln N_in - ln N_out of an answer; the victim, if it is in a side, is left out of it. `pair` are the sides after
-    /// that, of at least two models each.
+    /// ln N_in - ln N_out of an answer; the victim is left out of its side, if it has one. `pair` are the remaining
+    /// sides, of at least two models each.
     pub(super) fn ratio(&self, sample: &Sample<'_>, answer: &[f64], excluded: Option<usize>, pair: [&Side; 2]) -> f64 {
         let density = |index: usize| {
             let side = pair[index];
@@ -45,10 +45,10 @@ impl Fitted {
 
 /// ln N(answer; mean, Σ) without its constant, Σ the shrunk covariance.
 ///
-/// With S = products/n of p views the covariance is (1-ρ) S + ρ (tr S/p) I, where
-/// ρ = min(1, ((1-2/p) tr S² + (tr S)²) / ((n+1-2/p) (tr S² - (tr S)²/p))): Chen, Wiesel, Eldar and Hero (2010),
-/// equation 23, the oracle approximating shrinkage for normal data. Views of one sample have like variances, so a
-/// multiple of the identity is a fair target; the intensity needs S alone, which is what leaves a victim out cheaply.
+/// With S = products/n of p views the covariance is (1-ρ) S + ρ (tr S/p) I, where ρ = min(1, ((1-2/p) tr S² + (tr S)²)
+/// / ((n+1-2/p) (tr S² - (tr S)²/p))): Chen, Wiesel, Eldar and Hero (2010), equation 23, the oracle approximating
+/// shrinkage for normal data. Views of one sample have like variances, so a multiple of the identity is a fair target;
+/// the intensity needs S alone, so leaving a victim out is cheap.
 fn log_density(products: &[f64], answer: &[f64], side: &Side, floor: f64) -> f64 {
     let (p, n) = (answer.len(), side.models as f64);
     let mut matrix: Vec<f64> = products.iter().map(|sum| sum / n).collect();

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// Whose formulas are used. All scores are turned so that high means member.
 ///
-/// The default, [`LiraVariant::Leakbound`], differs from all others where they lose something:
+/// The default, [`LiraVariant::Leakbound`], differs from all others wherever they lose something:
 ///
 /// - center and spread are mean and unbiased variance of the other models: under the normal distribution that LiRA
 ///   assumes they have a smaller error than median and plug-in variance, and leaving a victim out is then exact and
@@ -17,7 +17,7 @@ use std::str::FromStr;
 ///   precision), so that equal scores everywhere give a ratio of 1 and scores that are equal on one side give a finite
 ///   one. With 1e-30 added instead, rounding decides;
 /// - the pooled variance is that within samples; others take the spread of all scores of all samples, which is mostly
-///   that between samples;
+///   the spread between samples;
 /// - the offline attack is one-sided as the paper writes it, by -ln of the upper tail, which does not saturate: ln of
 ///   the lower tail is 0 beyond 38 standard deviations and ties exactly the samples that matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,16 +31,16 @@ pub enum LiraVariant {
     /// negated.
     Carlini2022,
     /// TensorFlow Privacy's `advanced_mia.compute_score_lira`: as above, but nothing is cut and the pooled standard
-    /// deviation is that of the distances from the medians, for each side its own.
+    /// deviation is that of the distances from the medians, separately for each side.
     TfAmia,
-    /// TensorFlow Privacy's `compute_score_offset`: the distance from the middle between the two medians, averaged over
-    /// the views; offline from the median of the outside. No variance is used.
+    /// TensorFlow Privacy's `compute_score_offset`: the distance from the midpoint of the two medians, averaged over
+    /// the views; offline from the median outside. No variance is used.
     TfOffset,
     /// The code of Aerni et al. (2024): mean, variance with divisor n - 1, 1e-30 added, averaged over the views;
-    /// pooled: the standard deviation of all scores, for each side its own. Online only.
+    /// pooled: the standard deviation of all scores, separately for each side. Online only.
     Aerni2024,
     /// LeakPro's `AttackLiRA` (as of 2026): mean, variance with divisor n, 1e-30 added, one view; pooled (its `fixed`,
-    /// and its default below 64 models): the standard deviation of all scores, for each side its own. Offline: ln of
+    /// and its default below 64 models): the standard deviation of all scores, separately for each side. Offline: ln of
     /// the lower tail, as its code since 2025 has it.
     LeakPro,
 }
@@ -50,7 +50,7 @@ named!(LiraVariant, "variant of LiRA", [
     LeakPro "leakpro",
 ]);
 
-/// Which models the victim's answer is held against.
+/// Which models the victim's answer is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LiraMode {
     /// Those trained on the sample and those not: the ratio of two densities.
@@ -72,7 +72,7 @@ pub enum LiraVariance {
     Pooled,
 }
 
-/// How several views of a sample are taken together.
+/// How several views of a sample are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LiraViews {
     /// As independent.
@@ -87,10 +87,10 @@ pub enum LiraViews {
 /// The models that are attacked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Victims {
-    /// Every model each, with all others as shadow models.
+    /// Every model in turn, with all others as shadow models.
     #[default]
     LeaveOneOut,
-    /// These, counted from 0, with all models that are not among them as shadow models.
+    /// These, counted from 0, with all other models as shadow models.
     HeldOut(Vec<usize>),
 }
 
@@ -105,7 +105,7 @@ pub struct LiraPlan {
     pub variance: LiraVariance,
     /// Views independent or together.
     pub views: LiraViews,
-    /// Who is attacked.
+    /// The models that are attacked.
     pub victims: Victims,
 }
 
@@ -115,7 +115,7 @@ pub struct Guesses {
     /// Scores \[victim, sample\]; high means member.
     pub scores: AttackScores,
     /// Guesses without evidence, because too few models were trained on the sample or too few were not: they have the
-    /// neutral score, that of a ratio of 1 (offline: of an answer at the mean).
+    /// neutral score of a ratio of 1 (offline: of an answer at the mean).
     pub undecided: u64,
 }
 
@@ -150,23 +150,23 @@ impl LiraPlan {
     }
 }
 
-/// Models, each half of which were trained on a sample, and the mean AUC of the default attack on normal scores that
-/// say nothing about membership, each model left out in its turn: 100,000 simulated samples each, standard error
+/// Numbers of models, half of them trained on each sample, and the mean AUC of the default attack on normal scores
+/// without information about membership, each model left out in turn: 100,000 simulated samples each, standard error
 /// 0.0013.
 const NOTHING_LEAKS: [(usize, f64); 7] =
     [(6, 0.369), (8, 0.445), (10, 0.469), (12, 0.478), (16, 0.488), (20, 0.493), (24, 0.496)];
-/// From so many models on the mean is within 0.005 of 1/2.
+/// From this number of models on, the mean is within 0.005 of 1/2.
 const ENOUGH_MODELS: usize = 32;
 
 impl LiraPlan {
-    /// The AUC to be expected where nothing leaks, in place of 1/2, if each of so few models is left out in its turn
-    /// and half of them were trained on each sample; `None` where it is within 0.005 of 1/2, or not known.
+    /// The AUC to expect if nothing leaks, instead of 1/2, if each of few models is left out in turn and half of them
+    /// were trained on each sample; `None` if it is within 0.005 of 1/2 or unknown.
     ///
     /// Leaving a victim out of its own side makes that side the smaller one. Its variance is the noisier of the two, so
-    /// that an answer lies farther out in its own side than in the other, for members and non-members alike: members
-    /// look like non-members, and the other way round. Sides of equal size ([`LiraVariant::Carlini2022`] cuts them) and
-    /// victims that are held out of both have no such bias. It holds for [`LiraVariant::Leakbound`] and
-    /// [`LiraVariant::Aerni2024`], online, with a variance per sample and one view; several views have more of it.
+    /// an answer lies farther out in its own side than in the other, for members and non-members alike: members look
+    /// like non-members, and vice versa. Sides of equal size ([`LiraVariant::Carlini2022`] cuts them) and victims that
+    /// are held out of both have no such bias. It holds for [`LiraVariant::Leakbound`] and [`LiraVariant::Aerni2024`],
+    /// online, with a variance per sample and one view; several views have more of it.
     ///
     /// ```
     /// # use leakbound::membership::LiraPlan;
@@ -189,8 +189,8 @@ impl Victims {
     /// The models that are attacked, in order.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a model that does not exist or comes twice, [`Error::Length`] where no two shadow models
-    /// are left.
+    /// [`Error::Domain`] for a model that does not exist or comes twice, [`Error::Length`] if no two shadow models are
+    /// left.
     pub fn list(&self, models: usize) -> Result<Vec<usize>> {
         let (victims, left) = match self {
             Self::LeaveOneOut => ((0..models).collect(), models.saturating_sub(1)),
@@ -208,8 +208,8 @@ impl Victims {
         Ok(victims)
     }
 
-    /// Which models are shadow models of a victim that is held out; none is excluded for good where each is left out in
-    /// its turn.
+    /// Which models are shadow models of a held-out victim; if each model is left out in turn, none is excluded
+    /// throughout.
     pub(crate) fn shadows(&self, models: usize) -> Vec<bool> {
         let mut shadows = vec![true; models];
         if let Self::HeldOut(victims) = self {

@@ -27,7 +27,7 @@ pub(super) trait Real:
     /// One of two numbers, by their bits: of a condition compilers make a choice between addresses, which no vector can
     /// read.
     fn choose(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// As many scores as an instruction takes.
+    /// The scores that one instruction processes.
     type Vector<S: Simd>: Copy;
     /// Lanes as vectors, which divide them.
     fn vectors<S: Simd>(lanes: &Lanes<Self>) -> &[Self::Vector<S>];

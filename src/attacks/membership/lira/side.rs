@@ -37,8 +37,8 @@ impl Side {
     ///
     /// mean' = mean - d/(n-1),  squares' = squares - d² n/(n-1),
     ///
-    /// because Σ (x - mean')² over the others is Σ (x - mean)² - d² - (n-1)(mean - mean')². Where nearly all of
-    /// `squares` is that model's, the rest is summed anew.
+    /// because Σ (x - mean')² over the others is Σ (x - mean)² - d² - (n-1)(mean - mean')². If nearly all of `squares`
+    /// comes from that model, the rest is summed again.
     pub(super) fn without(
         &self,
         scores: &[f64],
@@ -74,7 +74,7 @@ impl Side {
 mod tests {
     use super::*;
 
-    /// Scores that are equal everywhere say nothing, whatever their last bits are.
+    /// Scores that are equal everywhere carry no information, whatever their last bits are.
     #[test]
     fn equal_scores_are_their_own_mean() {
         for x in [-(49.0f64).ln(), 0.1, 1e-3, 1e300] {

@@ -9,7 +9,7 @@ pub(super) const LANES: usize = 16;
 
 pub(super) type Lanes<F> = [F; LANES];
 
-/// Views that are read of each sample at once.
+/// Views of each sample that are read together.
 const READ: usize = 6;
 /// Rows and columns that are exchanged in registers.
 #[cfg(target_arch = "x86_64")]
@@ -35,7 +35,7 @@ pub(super) fn side_by_side<F: Copy>(rows: &[F], views: usize, samples: &[usize; 
     }
 }
 
-/// The same for single precision, with four samples and four views in registers where there are enough.
+/// The same for single precision, with four samples and four views in registers if there are enough.
 pub(super) fn singles_side_by_side(
     arch: Arch,
     rows: &[f32],

@@ -6,7 +6,7 @@ use super::real::Real;
 use super::side_by_side::{LANES, Lanes};
 use pulp::Simd;
 
-/// Views whose sums are formed at once, so that none waits for another.
+/// Views whose sums are formed together, so that none waits for another.
 pub(super) const VIEWS: usize = 2;
 
 /// Models whose distances are added in the precision of the recording; the sums of such pieces are added in doubles. Equal

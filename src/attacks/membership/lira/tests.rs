@@ -118,7 +118,7 @@ fn single_precision_is_as_good_as_double() {
             worst = worst.max(error);
             assert!(error < 1e-5, "{models} x {samples} x {views}, {victim}, {sample}: {score} {expected}");
             let error = (wide.scores.scores()[[victim, sample]] - expected).abs() / magnitude;
-            // The means of the formula itself are no better with a spread of 1e-6 of them.
+            // With a relative spread of 1e-6, the means of the formula itself are not more accurate.
             assert!(error < 1e-10, "{victim}, {sample}: {error}");
         }
     }
@@ -166,7 +166,7 @@ fn samples_do_not_depend_on_the_tile_they_are_in() {
     let (models, samples) = (12, 64 + 64 + 32 + 5);
     for views in [1, 3, 18] {
         let (mut scores, mut keep) = recorded(models, samples, views, 9);
-        // Samples without spread, with a value that is no number of any use, and with one member.
+        // Samples without spread, with an unusable value, and with one member.
         scores.index_axis_mut(Axis(1), 70).fill(2.5);
         scores[[3, 71, 0]] = 1e30;
         keep.index_axis_mut(Axis(1), 72).slice_axis_mut(Axis(0), (1..).into()).fill(false);

@@ -5,8 +5,8 @@
 //!
 //! (x - m')²/v + ln v = n(n-2)/(n-1) · t/(1-t) + ln(1-t) + ln Q - ln(n-2),
 //!
-//! so that a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set
-//! is centered about a rough mean of its own before it is squared, so that rounding is relative to its spread.
+//! so a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set is
+//! centered about its own rough mean before it is squared, so that rounding is relative to its spread.
 //!
 //! Choices between numbers are made by masks and `&`, not by branches, so that a compiler makes vectors of the loops.
 
@@ -28,15 +28,14 @@ const TOGETHER: usize = 4;
 const PRODUCT: usize = 20;
 
 /// A victim whose own score makes up more than 1 - this of a sum of squares is computed again in doubles: its rounding
-/// would be magnified as often.
+/// error would be magnified by up to the reciprocal.
 const KEPT: f64 = 1.0 / 16.0;
 
 /// A victim whose squared distance from the other side exceeds this many of its variances is computed again in doubles:
 /// from 2^23 standard deviations on the floor of the resolution applies, and means are within 2^16 of them.
 const FAR: f64 = (1u64 << 45) as f64;
 
-/// A standard deviation below this share of the mean is computed in doubles, where the floor of the resolution is
-/// known.
+/// A standard deviation below this share of the mean is computed in doubles, with the known floor of the resolution.
 const RELATIVE_SPREAD: f64 = 1.0 / 65_536.0;
 
 /// Sums of squares whose product cannot leave the doubles: each is between 1e-30 and 1e30.

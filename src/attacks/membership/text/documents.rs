@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
-/// The document that each sequence is a part of. Sequences of one document are not independent of each other, so that
-/// documents are what a limit may count.
+/// The document that each sequence is a part of. Sequences of one document are not independent of each other, so limits
+/// must count documents.
 ///
 /// ```
 /// # use leakbound::membership::{Documents, document_scores};
@@ -20,7 +20,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// The document of each sequence by its name; documents are numbered in the order in which they come first.
+    /// The document of each sequence by its name; documents are numbered in order of first appearance.
     ///
     /// # Errors
     /// [`Error::Length`] for more than 2^32 documents.
@@ -48,7 +48,7 @@ impl Documents {
         self.names.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -85,7 +85,7 @@ impl Documents {
         order
     }
 
-    /// The first sequence that is a member where an earlier one of its document is not, or the other way round.
+    /// The first sequence that differs in membership from an earlier one of its document.
     #[must_use]
     pub fn divided(&self, members: &[bool]) -> Option<usize> {
         let mut first: Vec<Option<bool>> = vec![None; self.len()];
@@ -105,8 +105,8 @@ impl Documents {
     }
 }
 
-/// The score of each document: the mean over its sequences that have one. Where none has it is -inf: by convention such a
-/// document ranks lowest, and is accused last. Without documents each sequence is one.
+/// The score of each document: the mean over its sequences that have one. If none has one, it is -inf: by convention
+/// such a document ranks lowest, and is accused last. Without documents each sequence counts as one.
 #[must_use]
 pub fn document_scores(scores: &[Option<f64>], documents: Option<&Documents>) -> Vec<f64> {
     let Some(documents) = documents else {

@@ -1,16 +1,16 @@
 //! Means over all tokens and over the least likely ones.
 
-/// The mean; of nothing it has no value.
+/// The mean; it has no value for an empty slice.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// How many tokens are the lowest share of so many: the product, in doubles, without its fraction; at least one.
+/// Number of tokens in the lowest share of all: the product, in doubles, rounded down; at least one.
 fn lowest_count(tokens: usize, share: f64) -> usize {
     ((tokens as f64 * share) as usize).clamp(1, tokens.max(1))
 }
 
-/// Moves the lowest share of some values to the front, and gives them; the largest of them is the last.
+/// Moves the lowest share of some values to the front, and returns them; the largest of them is the last.
 fn lowest(values: &mut [f64], share: f64) -> &[f64] {
     let count = lowest_count(values.len(), share);
     if !values.is_empty() {

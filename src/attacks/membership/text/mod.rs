@@ -1,4 +1,4 @@
-//! Membership of texts, from what a language model says of their tokens.
+//! Membership of texts, from a language model's probabilities of their tokens.
 
 mod documents;
 mod formulas;

@@ -1,8 +1,8 @@
-//! What may be recorded of texts.
+//! The quantities that may be recorded for texts.
 
 use crate::named::named;
 
-/// One kind of number that is recorded of every sequence. Logarithms are natural, and losses are mean negative
+/// One kind of number that is recorded for every sequence. Logarithms are natural, and losses are mean negative
 /// log-probabilities of a token, in nats, so that all of them may be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TextPart {
@@ -17,13 +17,13 @@ pub enum TextPart {
     Entropies,
     /// The loss of the sequence under a reference model; one number.
     ReferenceLoss,
-    /// The size of the text in bytes after compression in zlib's format; one number. It depends a little on who
-    /// compresses.
+    /// The size of the text in bytes after compression in zlib's format; one number. It depends slightly on the
+    /// compressor.
     ZlibBytes,
     /// The losses of neighbors of the text under the model.
     NeighborLosses,
-    /// The losses under the model of candidates that might stand in the place of a canary: as many tokens as the text
-    /// has, and the text itself not among them.
+    /// The losses under the model of candidates that might replace a canary: with the same number of tokens as the
+    /// text, and without the text itself.
     CandidateLosses,
 }
 
@@ -33,13 +33,13 @@ named!(TextPart, "part of a recorded text", [
     CandidateLosses "candidate_losses",
 ]);
 
-/// The largest number that is taken: beyond, differences and quotients might overflow.
+/// The largest number that is accepted: beyond it, differences and quotients might overflow.
 const LARGEST: f64 = 1e30;
 /// The smallest deviation and loss that may divide.
 const SMALLEST: f64 = 1e-30;
 
 impl TextPart {
-    /// The part that is this one with another sign: entropies are negative means.
+    /// The part that is the negative of this one: entropies are negative means.
     #[must_use]
     pub const fn negative(self) -> Option<Self> {
         match self {
@@ -66,7 +66,7 @@ impl TextPart {
         matches!(self, Self::ReferenceLoss | Self::ZlibBytes)
     }
 
-    /// Whether it can have this value.
+    /// Whether the part can have this value.
     #[must_use]
     pub fn holds(self, value: f64) -> bool {
         match self {
@@ -79,7 +79,7 @@ impl TextPart {
         }
     }
 
-    /// The values that it can have.
+    /// The values that the part can have.
     #[must_use]
     pub const fn domain(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl TextPart {
         }
     }
 
-    /// What it can be, in words.
+    /// The possible values in words.
     #[must_use]
     pub const fn expected(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl TextPart {
         }
     }
 
-    /// How a value that it cannot have is mended.
+    /// How to correct a value that the part cannot have.
     #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {

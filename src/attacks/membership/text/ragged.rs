@@ -22,7 +22,7 @@ impl Ragged {
     /// Rows that end at these places of the values.
     ///
     /// # Errors
-    /// [`Error::Length`] where the last row does not end with the values, [`Error::Rejected`] for ends that fall.
+    /// [`Error::Length`] if the last row does not end with the values, [`Error::Rejected`] for ends that fall.
     pub fn new(values: Vec<f64>, ends: Vec<usize>) -> Result<Self> {
         Error::check_possible(ends.is_sorted(), "rows of values", "a row ends before its start")?;
         let end = ends.last().copied().unwrap_or(0);
@@ -30,7 +30,7 @@ impl Ragged {
         Ok(Self { values, ends })
     }
 
-    /// Rows of one length; what is left of the values makes no row and is dropped.
+    /// Rows of one length; leftover values that do not fill a row are dropped.
     #[must_use]
     pub fn of_length(mut values: Vec<f64>, length: usize) -> Self {
         let rows = values.len() / length.max(1);
@@ -50,7 +50,7 @@ impl Ragged {
         self.ends.len()
     }
 
-    /// Where a row starts among the values; their number for a row that is not there.
+    /// Where a row starts among the values; their number for a row that does not exist.
     #[must_use]
     pub fn start(&self, row: usize) -> usize {
         match row.checked_sub(1) {
@@ -59,7 +59,7 @@ impl Ragged {
         }
     }
 
-    /// A row; empty where there is none.
+    /// A row; empty if it does not exist.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f64] {
         let end = self.ends.get(row).copied().unwrap_or(self.values.len());

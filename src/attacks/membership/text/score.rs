@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::named::named;
 use serde::Serialize;
 
-/// What is read from the log-probabilities of the tokens of one sequence. **High means member** for all of them.
+/// The number computed from the log-probabilities of the tokens of one sequence. **High means member** for all of them.
 ///
 /// With l_t = ln p(token t | those before it) of n tokens, ℓ = -(Σ l_t)/n the loss, and μ_t, σ_t and H_t the mean of
 /// ln p, its standard deviation and the entropy under the distribution that predicted token t, all in nats:
@@ -24,10 +24,11 @@ use serde::Serialize;
 /// | `surprise` | mean of the l_t that are at most the ⌊k n⌋-th lowest where H_t < h | `entropy` |
 /// | `exposure` | log₂ c - log₂ (1 + number of the c candidates with a loss below ℓ), in bits | `candidate_losses` |
 ///
-/// `exposure` ranks by the mean loss of a token, which is the order of probabilities among texts with the same number of
-/// tokens: candidates must have as many as the text has. The text must not be among them, since it is counted anyway.
+/// `exposure` ranks by the mean loss of a token, which is the order of probabilities among texts with the same number
+/// of tokens: candidates must have as many tokens as the text. The text must not be among them, since it is counted
+/// anyway.
 ///
-/// k and h are those of [`TextRule`]. Since H_t = -μ_t, either of the two arrays is enough. Where no token is surprising,
+/// k and h are those of [`TextRule`]. Since H_t = -μ_t, either of the two arrays is enough. If no token is surprising,
 /// `surprise` has no value.
 ///
 /// ```
@@ -78,7 +79,7 @@ named!(TextScore, "score of a text", [
     Neighborhood "neighborhood", Surprise "surprise", Exposure "exposure",
 ]);
 
-/// The constants of scores that look at some of the tokens only.
+/// The constants of scores that look at only some of the tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextRule {
     share: f64,
@@ -117,7 +118,7 @@ impl TextRule {
 }
 
 impl TextScore {
-    /// What it needs besides the log-probabilities.
+    /// What the score needs besides the log-probabilities.
     #[must_use]
     pub const fn needs(self) -> &'static [TextPart] {
         match self {
@@ -131,10 +132,10 @@ impl TextScore {
         }
     }
 
-    /// The score of one sequence; none where it has no value.
+    /// The score of one sequence; none if it has no value.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where a part that it needs is not known.
+    /// [`Error::Rejected`] if a required part is not known.
     pub fn of(self, sequence: &TextSequence<'_>, rule: TextRule) -> Result<Option<f64>> {
         let part = |part: TextPart| {
             sequence.get(part).ok_or_else(|| {

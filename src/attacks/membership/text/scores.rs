@@ -12,10 +12,10 @@ use std::ops::Range;
 /// Numbers of a part in a piece: some parts of it fit a cache, and threads have enough pieces.
 const PIECE: usize = 1 << 17;
 
-/// Scores of every sequence \[score, sequence\]; none where a score has no value. `watch` is told after each piece how
-/// many sequences it had, and ends the work by an error.
+/// Scores of every sequence \[score, sequence\]; none if a score has no value. `watch` receives the number of sequences
+/// after each piece, and ends the work by an error.
 ///
-/// Nothing is held of the tokens but the pieces in work, one for each thread.
+/// Only the pieces being worked on are in memory, one for each thread.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryText, Ragged, TextRule, TextScore, text_scores};
@@ -26,8 +26,8 @@ const PIECE: usize = 1 << 17;
 /// ```
 ///
 /// # Errors
-/// [`Error::Rejected`](crate::Error::Rejected) for a score that needs more than is recorded; what the sequences cannot
-/// read; those of `watch`.
+/// [`Error::Rejected`](crate::Error::Rejected) for a score that needs more than is recorded; errors in reading the
+/// sequences; those of `watch`.
 pub fn text_scores(
     source: &dyn TextSequences,
     scores: &[TextScore],
@@ -47,8 +47,8 @@ pub fn text_scores(
     Ok((0..scores.len()).map(joined).collect())
 }
 
-/// Sequences of which some part, tokens or losses of neighbors or candidates, has about as many numbers as a piece has;
-/// at least one.
+/// Ranges of at least one sequence, each ending once a part (tokens, or losses of neighbors or candidates) reaches the
+/// size of a piece.
 fn pieces(source: &dyn TextSequences, parts: &[TextPart]) -> Vec<Range<usize>> {
     let others: Vec<TextPart> = parts.iter().copied().filter(|part| !part.is_of_tokens()).collect();
     let (mut pieces, mut start, mut numbers) = (Vec::new(), 0, vec![0; others.len()]);
@@ -113,7 +113,7 @@ mod tests {
         assert!(text_scores(&text, &[TextScore::Zlib], TextRule::default(), &|_| Ok(())).is_err());
     }
 
-    /// Short texts with many candidates would otherwise be read all at once.
+    /// Short texts with many candidates would otherwise be read all together.
     #[test]
     fn candidates_close_a_piece_too() {
         let (sequences, candidates) = (300, 1000);

@@ -1,4 +1,4 @@
-//! What is known of one sequence of tokens.
+//! What is known about one sequence of tokens.
 
 use super::part::TextPart;
 use crate::error::{Error, Result};
@@ -18,19 +18,19 @@ pub struct TextSequence<'a> {
 }
 
 impl<'a> TextSequence<'a> {
-    /// A sequence of which the log-probability of each token is known.
+    /// A sequence with a known log-probability of each token.
     ///
     /// # Errors
-    /// [`Error::Length`] without tokens, [`Error::Domain`] for a number that is no log-probability.
+    /// [`Error::Length`] without tokens, [`Error::Domain`] for a number that is not a log-probability.
     pub fn new(log_probabilities: &'a [f64]) -> Result<Self> {
         Self { parts: [None; TextPart::ALL.len()] }.with(TextPart::LogProbabilities, log_probabilities)
     }
 
-    /// The same with one more part.
+    /// Adds one more part.
     ///
     /// # Errors
-    /// [`Error::Length`] for a part of tokens with more or fewer numbers than there are tokens, for more or fewer than
-    /// one number where there is one, and for none; [`Error::Domain`] for a number that the part cannot have.
+    /// [`Error::Length`] for a part of tokens without one number per token, for a single-number part with another
+    /// count, and for an empty part; [`Error::Domain`] for a number that the part cannot have.
     pub fn with(mut self, part: TextPart, values: &'a [f64]) -> Result<Self> {
         let tokens = self.tokens();
         let expected = match values.len() {

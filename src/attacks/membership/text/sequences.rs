@@ -6,14 +6,14 @@ use super::ragged::Ragged;
 use crate::error::{Error, Result};
 use std::ops::Range;
 
-/// What was recorded of every sequence, and which of them the model was trained on.
+/// What was recorded for every sequence, and which of them the model was trained on.
 ///
 /// Implemented by [`MemoryText`] and by files of `record`, which are read in pieces.
 pub trait TextSequences: Sync {
     /// Whether the model was trained on each sequence.
     fn members(&self) -> &[bool];
 
-    /// The document of each sequence; none where each is one of its own.
+    /// The document of each sequence; none if each is its own document.
     fn documents(&self) -> Option<&Documents>;
 
     /// The number of tokens of all sequences before this one.
@@ -22,10 +22,10 @@ pub trait TextSequences: Sync {
     /// Whether a part is recorded.
     fn has(&self, part: TextPart) -> bool;
 
-    /// How many numbers a part has for one sequence; 0 where it is not recorded.
+    /// How many numbers a part has for one sequence; 0 if it is not recorded.
     fn length(&self, part: TextPart, sequence: usize) -> usize;
 
-    /// A part of some of the sequences, a row for each: as many numbers as the sequence has tokens, one, or any number.
+    /// A part of some of the sequences, a row for each: one number per token, a single number, or any number of them.
     ///
     /// # Errors
     /// What goes wrong in reading, and an error for a number that the part cannot have.
@@ -56,7 +56,7 @@ impl MemoryText {
     ///
     /// # Errors
     /// [`Error::Length`] for a sequence without tokens and for lists of different lengths, [`Error::Domain`] for a
-    /// number that is no log-probability.
+    /// number that is not a log-probability.
     pub fn new(log_probabilities: Ragged, members: Vec<bool>) -> Result<Self> {
         let rows = log_probabilities.rows();
         Error::check_size("members", members.len(), rows, ", one for each sequence")?;
@@ -64,8 +64,8 @@ impl MemoryText {
         none.with(TextPart::LogProbabilities, log_probabilities)
     }
 
-    /// The same with one more part. The means of log-probabilities are also the negative entropies, and the other way
-    /// round, unless both are given.
+    /// Adds one more part. Means of log-probabilities also give the negative entropies, and vice versa, unless both are
+    /// given.
     ///
     /// # Errors
     /// [`Error::Length`] for rows that do not fit the sequences or their tokens, [`Error::Domain`] for a number that
@@ -86,7 +86,7 @@ impl MemoryText {
         Ok(self)
     }
 
-    /// The same with the document of each sequence.
+    /// Adds the document of each sequence.
     ///
     /// # Errors
     /// [`Error::Length`] for another number of sequences, [`Error::Rejected`] for a document with members and

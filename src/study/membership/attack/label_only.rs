@@ -28,7 +28,7 @@ impl MembershipAttack for LabelOnlyPlan {
         Some(("label-only attack", "right and wrong answers"))
     }
 
-    /// It sees one bit of each sample, where it was published with eighteen.
+    /// It sees one bit of each sample, but was published with eighteen.
     fn warning(&self, name: &str, _: usize, views: usize) -> Option<Warning> {
         (views == 1).then(|| Warning {
             code: "single-view",

@@ -42,7 +42,7 @@ impl MembershipAttack for Lira {
         self.score
     }
 
-    /// Few models left out one by one bias the attack against itself.
+    /// With few models, leaving them out one by one biases the attack against itself.
     fn warning(&self, _: &str, models: usize, _: usize) -> Option<Warning> {
         let auc = self.plan.auc_without_leakage(models)?;
         Some(Warning {

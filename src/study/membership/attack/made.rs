@@ -1,4 +1,4 @@
-//! What an attack is, and what it looks at.
+//! What an attack is, and what an attack looks at.
 
 use crate::error::{Error, Result};
 use crate::membership::{Guesses, MembershipScore, ScoredEmbeddings, Victims, ViewPairs};
@@ -21,7 +21,7 @@ pub trait MembershipAttack: fmt::Debug + Send + Sync {
     /// Its name for a reader.
     fn words(&self) -> String;
 
-    /// The models that are attacked; none where every model is a victim whatever the settings.
+    /// The models that are attacked; none if every model is a victim whatever the settings.
     fn victims(&self) -> Option<&Victims> {
         None
     }
@@ -36,8 +36,8 @@ pub trait MembershipAttack: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What it looks at, where that is more than a score; with its name in an error. Recorded scores that could be fed
-    /// to it would not make the attack of this name.
+    /// The input, if the attack needs more than a score, with the name of the input in errors. Fed with recorded
+    /// scores, it would not be the attack of this name.
     fn wants(&self) -> Option<(&'static str, &'static str)> {
         None
     }
@@ -54,7 +54,7 @@ pub trait MembershipAttack: fmt::Debug + Send + Sync {
     fn guesses(&self, answers: &WatchedAnswers<'_, '_>) -> Result<Guesses>;
 }
 
-/// An attack, and what it looks at.
+/// An attack, and the answers that it looks at.
 #[derive(Debug, Clone)]
 pub struct Attack {
     made: Arc<dyn MembershipAttack>,
@@ -75,18 +75,18 @@ impl Attack {
         Self { made: Arc::new(attack), on: On::Samples }
     }
 
-    /// The same on the answers at the nearest neighbor of each sample with the label of the sample. It needs those
-    /// logits.
+    /// The same attack on the answers at the nearest neighbor of each sample with the label of the sample. It needs
+    /// those logits.
     ///
-    /// A defense such as SELENA answers on a training sample as a model that never saw it, and on a near-duplicate of
-    /// the sample as one that did.
+    /// A defense such as SELENA answers on a training sample like a model that never saw it, and on a near-duplicate of
+    /// the sample like one that did.
     #[must_use]
     pub fn at_neighbors(self) -> Self {
         Self { on: On::Neighbors, ..self }
     }
 
-    /// The same on how alike an encoder's embeddings of the views of a sample are ([`ScoredEmbeddings`]). It needs
-    /// embeddings, and the attack takes any score: not confidences or right answers alone.
+    /// The same attack on the similarity of an encoder's embeddings of the views of a sample ([`ScoredEmbeddings`]). It
+    /// needs embeddings and an attack that takes any score, not only confidences or correct answers.
     #[must_use]
     pub fn on_encoder(self, pairs: ViewPairs) -> Self {
         Self { on: On::Encoder(pairs), ..self }
@@ -103,7 +103,7 @@ impl Attack {
         }
     }
 
-    /// What it looks at.
+    /// What the attack looks at.
     #[must_use]
     pub const fn looks_at(&self) -> LooksAt {
         match self.on {
@@ -140,7 +140,7 @@ impl Attack {
     pub(in crate::study::membership) fn list_of_victims(&self, models: usize) -> Result<Vec<usize>> {
         match self.victims() {
             Some(victims @ Victims::HeldOut(_)) => victims.list(models),
-            // Whether the others are enough is for the attack to say: a threshold needs none.
+            // Whether the other models are enough is for the attack to decide: a threshold needs none.
             Some(Victims::LeaveOneOut) | None => Ok((0..models).collect()),
         }
     }
@@ -182,18 +182,18 @@ impl Attack {
         })
     }
 
-    /// What a reader must know beside the rates.
+    /// What a reader must know besides the rates.
     pub(in crate::study::membership) fn warning(&self, answers: RecordedAnswers<'_>) -> Option<Warning> {
         self.made.warning(&self.name(), answers.members().nrows(), answers.views(self.looks_at()))
     }
 }
 
-/// An attack as a comparison runs it, with the defaults of its command.
+/// An attack as it runs in a comparison, with the defaults of its command.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparedAttack {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// What the attack is.
     pub about: &'static str,
     /// The attack on these victims, with this seed.
     pub build: fn(&Victims, u64) -> Attack,

@@ -1,4 +1,4 @@
-//! The attacks: a file and a line of the list for each.
+//! The attacks: one file and one line of the list for each.
 
 mod label_only;
 mod lira;

@@ -1,4 +1,4 @@
-//! Encoders that learn from pairs of views, and what is recorded of them.
+//! Encoders that learn from pairs of views, and what is recorded about them.
 
 use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};
@@ -26,7 +26,7 @@ const OF_SAMPLES: u64 = 1;
 /// Samples whose views are shown.
 const SHOWN: usize = 6;
 
-/// What encoders descend, with what it remembers between steps.
+/// The objective that encoders minimize, with its state between steps.
 pub(super) trait Objective {
     /// Gradients with respect to the encoders' parameters at two views of the same images, [M, B, F] each: each network
     /// gets the gradient of its own loss.
@@ -36,7 +36,7 @@ pub(super) trait Objective {
     fn stepped(&mut self, _encoders: &mut dyn Ensemble) {}
 }
 
-/// Encoders at their start, and what they descend.
+/// Encoders at their start, and the objective that they minimize.
 pub(super) type Start = (Box<dyn Ensemble>, Box<dyn Objective>);
 
 /// Learning without labels.
@@ -193,7 +193,7 @@ impl Group<'_> {
     }
 }
 
-/// Batches of which none has an image twice, where it would be told apart from itself.
+/// Batches without repeated images, because an image would be told apart from itself.
 fn full_batches(tables: &[Vec<Example>], streams: Vec<ChaCha8Rng>, size: usize) -> Batches {
     let mut batches = Batches::new(tables.to_vec(), streams, size);
     batches.whole = true;

@@ -16,20 +16,21 @@ use tch::{Device, Tensor};
 /// An encoder that learns without labels to tell the key of another view of an image from keys of other images, and a
 /// linear classifier on it.
 ///
-/// As [`SimClr`](crate::SimClr), with another loss and no head: the 128 outputs are what the loss sees. A second
-/// encoder, which starts as a copy of the first, makes keys: k = φ'(x') of a second view of each image, of norm 1. With
-/// the query q = φ(x) of the first view, of norm 1, a step of φ descends the mean over the batch of
-/// -ln(exp(q·k/τ)/(exp(q·k/τ) + Σ_i exp(q·n_i/τ))), with the last Q keys n_i of earlier batches, which are random
-/// directions at first. Then the parameters follow, θ' ← m θ' + (1 - m) θ, and the keys take the place of the oldest.
+/// As [`SimClr`](crate::SimClr), with another loss and no head: the loss sees the 128 outputs. A second encoder, which
+/// starts as a copy of the first, makes keys: k = φ'(x') of a second view of each image, of norm 1. With the query q =
+/// φ(x) of the first view, of norm 1, a step of φ descends the mean over the batch of -ln(exp(q·k/τ)/(exp(q·k/τ) + Σ_i
+/// exp(q·n_i/τ))), with the last Q keys n_i of earlier batches, which are random directions at first. Then the
+/// parameters follow, θ' ← m θ' + (1 - m) θ, and the keys replace the oldest.
 ///
 /// Networks with batch normalization normalize queries over the batch of queries and keys over that of keys; running
-/// statistics are each encoder's own. Shuffling keys among several GPUs, as the authors do, would change nothing where a
+/// statistics are each encoder's own. Shuffling keys among several GPUs, as the authors do, would change nothing if a
 /// batch is on one.
 ///
 /// # References
 /// He et al. (2020), "Momentum contrast for unsupervised visual representation learning"; Aerni, Zhang and Tramèr
 /// (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5.3, appendix A.4. Their
-/// program takes m = 0.99, τ = 0.1 and each view as query and as key, and its classifier what is before the last layer.
+/// program takes m = 0.99, τ = 0.1 and each view as query and as key, and its classifier sees the input of the last
+/// layer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MoCo {
     /// How the encoder and the classifier learn.
@@ -128,7 +129,7 @@ impl KeyQueue {
         Self { keys: unit(&vectors), oldest: 0 }
     }
 
-    /// Puts keys [M, B, D], at most Q of a network, in the place of the oldest.
+    /// Replaces the oldest keys with keys [M, B, D], at most Q per network.
     pub fn push(&mut self, keys: &Tensor) {
         let (length, batch) = (self.keys.size()[1], keys.size()[1]);
         let places: Vec<i64> = (0..batch).map(|key| (self.oldest + key) % length).collect();
@@ -208,7 +209,7 @@ mod tests {
         assert!(f64::try_from((norms - 1.0).abs().max()).unwrap() < 1e-6);
     }
 
-    /// Batches of three into five places: the oldest leave first, over the end of the tensor too.
+    /// Batches of three into five places: the oldest leave first, also across the end of the tensor.
     #[test]
     fn the_first_key_in_is_the_first_out() {
         let mut queue = queue(2, 5);
@@ -230,7 +231,7 @@ mod tests {
                 assert_eq!(found, in_order);
             }
         }
-        // As many as there are places.
+        // One per place.
         queue.push(&(Tensor::ones([2, 5, 3], (Kind::Float, Device::Cpu)) * 0.5));
         assert_eq!(first_numbers(&queue, 1), [0.5; 5]);
     }

@@ -7,12 +7,12 @@ use serde::Serialize;
 /// Numbers of an embedding.
 pub(super) const DIMENSION: usize = 128;
 
-/// How an encoder learns without labels, and what is recorded of it.
+/// How an encoder learns without labels, and what is recorded about it.
 ///
 /// Momentum 0.9 and weight decay 5e-4; the learning rate falls to 0 as (1 + cos(π t/T))/2 over the T steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EncoderPlan {
-    /// Passes over the images of the network that has most; what does not fill a batch is left out of a pass.
+    /// Passes over the images of the network that has most; an incomplete batch is left out of a pass.
     pub epochs: usize,
     /// Images in a step, at least 2 and at most those of a network.
     pub batch: usize,
@@ -22,17 +22,17 @@ pub struct EncoderPlan {
     pub temperature: f64,
     /// The linear classifier on the encoder.
     pub classifier: ClassifierPlan,
-    /// Recorded embeddings of each audited sample, of as many random views of it; at least 2.
+    /// Recorded embeddings of each audited sample, one per random view; at least 2.
     pub views: usize,
 }
 
 /// How a linear classifier learns the labels of the embeddings, by mean cross-entropy.
 ///
-/// Weight decay 5e-4, no momentum; the learning rate is a tenth, a hundredth and a thousandth after 30, 60 and 90 % of
+/// Weight decay 5e-4, no momentum; the learning rate is a tenth, a hundredth and a thousandth after 30, 60 and 90% of
 /// the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassifierPlan {
-    /// Passes over the images of the network that has most.
+    /// Passes over the images of the network that has the most.
     pub epochs: usize,
     /// Images in a step.
     pub batch: usize,

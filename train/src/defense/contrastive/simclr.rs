@@ -13,13 +13,14 @@ use tch::{Device, Tensor};
 
 /// An encoder that learns without labels that two random views of an image are alike, and a linear classifier on it.
 ///
-/// The encoder φ is the network with 128 outputs in place of the classes. Of a batch of B images with two views each, a
+/// The encoder φ is the network with 128 outputs instead of the classes. On a batch of B images with two views each, a
 /// step descends NT-Xent of g(φ(x)): the mean over the 2 B views of -ln(exp(s_ij/τ)/Σ_{k ≠ i} exp(s_ik/τ)), where s_ik
-/// is the cosine of views i and k, and j the other view of the image of i. The head g has two layers of 128 numbers with
-/// ReLU between them; it is thrown away. The classifier W φ(x) + b then learns the labels with the encoder frozen.
+/// is the cosine of views i and k, and j the other view of the image of i. The head g has two layers of 128 numbers
+/// with ReLU between them; it is discarded afterwards. The classifier W φ(x) + b then learns the labels with the
+/// encoder frozen.
 ///
 /// Views are random crops with at least 0.2 of the area, stretched by bilinear interpolation, flips, and changes of
-/// brightness and contrast, of images in color also of saturation. The classifier learns from the images themselves.
+/// brightness and contrast, for images in color also of saturation. The classifier learns from the images themselves.
 /// Of the plan's training only `side_by_side` counts: the rest is [`EncoderPlan`]'s, and augmentation and early
 /// stopping are rejected.
 ///
@@ -29,7 +30,7 @@ use tch::{Device, Tensor};
 /// # References
 /// Chen et al. (2020), "A simple framework for contrastive learning of visual representations"; Aerni, Zhang and Tramèr
 /// (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5.3, appendix A.4. Their
-/// encoders are residual networks before the head, which their classifier and their attack see too; here the network's
+/// encoders are residual networks before the head, which their classifier and their attack also see; here the network's
 /// last layer belongs to the encoder, and hues are not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SimClr {

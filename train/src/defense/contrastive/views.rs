@@ -72,7 +72,7 @@ impl RandomView {
     }
 }
 
-/// Images [n, F] of shape \[channels, rows, columns\] in [0, 1], image n as its view says.
+/// Images [n, F] of shape \[channels, rows, columns\] in [0, 1], image n transformed by its view.
 fn seen(images: &Tensor, shape: [usize; 3], views: &[RandomView]) -> Tensor {
     let [channels, rows, columns] = shape.map(|length| length as i64);
     let (count, device) = (views.len() as i64, images.device());
@@ -152,7 +152,7 @@ mod tests {
         stream(3, Purpose::RandomViews, 0, network)
     }
 
-    /// Images of so many pixels, within [0, 1].
+    /// Images of this shape, within [0, 1].
     fn images(count: i64, [channels, rows, columns]: [usize; 3]) -> Tensor {
         let pixels = (channels * rows * columns) as i64;
         let numbers = Tensor::linspace(0.0, 0.9 * (count * pixels) as f64, count * pixels, (Kind::Float, Device::Cpu));

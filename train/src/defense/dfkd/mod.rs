@@ -1,4 +1,4 @@
-//! DFKD: a network distilled on synthetic images, which a generator makes of what batch normalization remembers.
+//! DFKD: a network distilled on synthetic images, which a generator makes from the statistics of batch normalization.
 
 mod plan;
 mod student;

@@ -16,7 +16,7 @@ use serde::Serialize;
 ///   generator by one step of Adam. Its first layer is drawn again for each batch, so that batches differ.
 /// - The student minimizes T² · CE(teacher at temperature T, student at temperature T).
 ///
-/// Beside the logits the recording has `synthetic_images` \[model, 16, channel, row, column\] in [0, 1], of the last
+/// Besides the logits, the recording has `synthetic_images` \[model, 16, channel, row, column\] in [0, 1], of the last
 /// iteration; `statistics_distance` \[model, iteration\], that of the images kept; and `teacher_test_accuracy`
 /// \[model\].
 ///
@@ -34,7 +34,7 @@ pub struct Dfkd {
     pub steps: usize,
     /// Epochs on the memory bank in each iteration, at least 1.
     pub epochs: usize,
-    /// Filters of the last hidden layer of the generator; the others have twice as many. At least 1.
+    /// Filters of the last hidden layer of the generator; the others have twice this number. At least 1.
     pub filters: usize,
     /// T, above 0.
     pub temperature: f64,

@@ -13,7 +13,7 @@ use rand_distr::StandardNormal;
 use std::ops::Range;
 use tch::{Device, Kind, Tensor};
 
-/// Initial weights of generators, beside those of networks.
+/// Initial weights of generators, separate from those of networks.
 const WEIGHTS: u64 = 1 << 36;
 /// Learning rates of the generator and of noise, and the rule of their steps: the program of Fang et al. (2022).
 const GENERATOR_RATE: f64 = 2e-3;
