@@ -7,8 +7,8 @@
 use serde::Serialize;
 use tch::{Device, Kind, Tensor};
 
-/// Share of a running statistic that each batch replaces. Keras takes 0.01, with which almost nothing is learned within
-/// the few hundred steps that a teacher takes on a CPU.
+/// Share of a running statistic that each batch replaces. With the 0.01 of Keras it would lag behind for most of the few
+/// hundred steps that a teacher takes on a CPU.
 const RUNNING_SHARE: f64 = 0.1;
 /// Added to variances: Ioffe and Szegedy (2015), algorithm 1.
 const VARIANCE_FLOOR: f64 = 1e-5;
