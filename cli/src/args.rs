@@ -20,15 +20,16 @@ pub use threshold::ThresholdOptions;
 
 /// Options of every command.
 #[derive(Debug, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct Common {
     /// Form of the result on stdout
-    #[arg(long, value_enum, default_value = "text", global = true)]
+    #[arg(long, value_enum, default_value = "text", global = true, help_heading = "Output")]
     pub format: Format,
     /// Write the result to a file; an existing file is replaced only once the result is complete
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Also write the result as one self-contained HTML page with figures
-    #[arg(long, value_name = "FILE.html", global = true)]
+    #[arg(long, value_name = "FILE.html", global = true, help_heading = "Output")]
     pub report: Option<PathBuf>,
     /// Also write the figures of --report FILE.html into this folder, as FILE-1.svg, FILE-2.svg, ...
     #[arg(long, value_name = "DIR", global = true)]
@@ -84,6 +85,7 @@ pub enum Format {
 
 /// What an audit bounds.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Bounds")]
 pub struct BoundOptions {
     /// Rényi orders, such as 2,5 or 2..64
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
@@ -93,7 +95,7 @@ pub struct BoundOptions {
     pub failure_probability: FailureProbability,
     /// Scope of the failure probability: the whole answer, so that any number may be quoted, or each method on each
     /// query (answer, query)
-    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    #[arg(long, value_name = "answer|query", default_value = "answer", help_heading = "Advanced")]
     pub failure_per: FailurePer,
     /// Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of two-cut-paper,
     /// two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region,
@@ -101,10 +103,10 @@ pub struct BoundOptions {
     #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "auto")]
     pub methods: Methods,
     /// Direction of the divergences
-    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both")]
+    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both", help_heading = "Advanced")]
     pub direction: Directions,
     /// Resamples of the bootstrap methods
-    #[arg(long, value_name = "N", value_parser = resamples, default_value = "10000", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = resamples, default_value = "10000", allow_hyphen_values = true, help_heading = "Advanced")]
     pub resamples: usize,
     #[command(flatten)]
     #[serde(flatten)]
@@ -132,6 +134,7 @@ pub struct CountsOptions {
 
 /// Further results of an audit.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct FurtherOptions {
     /// Values of epsilon at which to bound delta from below; implies --trade-off
     #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
@@ -143,6 +146,7 @@ pub struct FurtherOptions {
 
 /// Claims of a mechanism's author; a refuted claim exits with status 3.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Bounds")]
 pub struct ClaimOptions {
     /// Delta of epsilon bounds and of --claim-epsilon
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
@@ -151,10 +155,10 @@ pub struct ClaimOptions {
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE
-    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
+    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_rdp: Vec<(Order, Claimed)>,
     /// Claim: one answer is M-GDP
-    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true)]
+    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_mu: Option<Claimed>,
 }
 

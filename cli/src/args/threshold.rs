@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A noisy threshold test, after which the mechanism may abstain.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct ThresholdOptions {
     /// Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax)
     #[arg(long, value_name = "T", value_parser = threshold, requires = "threshold_noise", allow_hyphen_values = true)]

@@ -32,7 +32,7 @@ pub struct AuditCountsOptions {
     #[serde(flatten)]
     pub further: FurtherOptions,
     /// How the queries compose: independent (independent outputs under both datasets), shared-teachers or per-query
-    #[arg(long, value_name = "MODE", default_value = "per-query")]
+    #[arg(long, value_name = "MODE", default_value = "per-query", help_heading = "Advanced")]
     pub composition: Composition,
 }
 

@@ -24,6 +24,7 @@ use std::sync::Arc;
                         cut into bins, so that all values are lower ends, at most those of the numbers \
                         themselves.\n\nTheorems stand beside the exact values where the two datasets are \
                         neighbors as the mechanism means it.")]
+#[command(mut_arg("delta", |delta| delta.help_heading("Advanced")))]
 pub struct ExactOptions {
     /// Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism of a
     /// number]
@@ -48,13 +49,13 @@ pub struct ExactOptions {
     #[serde(flatten)]
     pub threshold: ThresholdOptions,
     /// Rényi orders, such as 2,5 or 2..64
-    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true, help_heading = "Bounds")]
     pub orders: Orders,
     /// Values of epsilon at which to compute delta
-    #[arg(long, value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true, help_heading = "Bounds")]
     pub epsilons: Vec<Epsilon>,
     /// Values of delta at which to compute epsilon
-    #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = delta, allow_hyphen_values = true, help_heading = "Bounds")]
     pub deltas: Vec<Delta>,
     #[command(flatten)]
     #[serde(flatten)]

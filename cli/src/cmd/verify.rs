@@ -52,16 +52,16 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "N", default_value = "2000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
     pub cases: u64,
     /// Time limit in seconds for all properties together
-    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true, help_heading = "Advanced")]
     pub time_limit: Option<f64>,
     /// Test only this case, as printed with a counterexample
-    #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true)]
+    #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true, help_heading = "Advanced")]
     pub case: Option<Case>,
     /// Test Rényi divergences on this many simulated outputs per case and world instead of exact distributions
     #[arg(long, value_name = "SAMPLES", value_parser = samples, conflicts_with = "property", allow_hyphen_values = true)]
     pub simulate: Option<u64>,
     /// Failure probability of all refutations by simulation together
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one pair
     /// of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a sensitivity
@@ -72,10 +72,10 @@ pub struct VerifyOptions {
     #[arg(long, value_parser = choice(SCOPES), default_value = "data-dependent", requires = "program")]
     pub scope: Choice<ClaimScope>,
     /// Time limit in seconds for each answer
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true, help_heading = "Advanced")]
     pub answer_timeout: f64,
     /// Time limit in seconds for the first answer; a program that does not give one is not started again
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true, help_heading = "Advanced")]
     pub start_timeout: f64,
 }
 

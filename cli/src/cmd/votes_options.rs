@@ -13,20 +13,22 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args, Serialize)]
 #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
                         --noise gaussian:40 --samples 1e6")]
+#[command(next_help_heading = "Advanced")]
 pub struct VotesOptions {
     /// Recorded votes or neighbors (.npz)
+    #[arg(help_heading = None)]
     pub file: PathBuf,
     /// The private-prediction model to fit to the recording
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = None)]
     pub model: ModelName,
     /// Noise on every count: gaussian:SIGMA or laplace:B
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, help_heading = None)]
     pub noise: Noise,
     /// Adversary model (not prompt-pate): nat-advq, pois-advq or pois-natq
-    #[arg(long, default_value = "pois-advq", value_name = "NAME")]
+    #[arg(long, default_value = "pois-advq", value_name = "NAME", help_heading = None)]
     pub adversary: Adversary,
     /// Outputs per query and world, such as 1e6
-    #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true, help_heading = None)]
     pub samples: u64,
     /// How the outputs are drawn
     #[arg(long, value_enum, default_value = "monte-carlo")]
