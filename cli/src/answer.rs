@@ -82,7 +82,7 @@ impl std::error::Error for Rejection {}
 /// let found = answer(Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }).unwrap();
 /// assert!(found.json.contains("\"forward\": 0.239564145745"), "{}", found.json);
 /// let rejected = answer(Request { words: vec!["exact".into()], ..Request::default() }).unwrap_err();
-/// assert!(rejected.to_string().starts_with("the following required arguments were not provided"));
+/// assert!(rejected.to_string().starts_with("exact: name a mechanism: --noise"));
 /// ```
 pub fn answer(request: Request) -> Result<Answer, Rejection> {
     Commands::default().answer(request)

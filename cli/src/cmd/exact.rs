@@ -28,12 +28,11 @@ use std::sync::Arc;
 pub struct ExactOptions {
     /// Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism of a
     /// number]
-    #[arg(long, value_parser = histogram, required_unless_present = "mechanism", allow_hyphen_values = true)]
+    #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
     pub histogram: Option<VoteHistogram>,
     /// Votes per class of the neighbor [default: 1, with the record, for a mechanism of a number; 0 if the histogram is
     /// 1]
-    #[arg(long, value_parser = histogram, required_unless_present_any = ["worst_neighbor", "mechanism"])]
-    #[arg(conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
+    #[arg(long, value_parser = histogram, conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
     pub neighbor: Option<VoteHistogram>,
     /// Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every count by at most 1
     #[arg(long, value_name = "ADJACENCY", value_parser = changes)]
@@ -43,7 +42,7 @@ pub struct ExactOptions {
     #[arg(conflicts_with_all = ["noise", "threshold", "threshold_noise", "threshold_form"])]
     pub mechanism: Option<MechanismText>,
     /// Noise on every count of a noisy argmax: gaussian:SIGMA or laplace:B
-    #[arg(long, required_unless_present = "mechanism", allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true)]
     pub noise: Option<Noise>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -118,13 +117,16 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     conclude(common, output, &study, Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() })
 }
 
-/// The parser asks for one of the two options.
+/// How a mechanism is named.
+const NAMED: &str = "name a mechanism: --noise gaussian:sigma=40 is a noisy argmax of votes, --mechanism \
+                     exponential:sigma=2 any other; `leakbound mechanisms` lists them all";
+
 fn mechanism(options: &ExactOptions) -> Result<Arc<dyn Mechanism>> {
-    if let Some(named) = &options.mechanism {
-        return Ok(Arc::clone(&named.mechanism));
+    match (&options.mechanism, options.noise) {
+        (Some(named), _) => Ok(Arc::clone(&named.mechanism)),
+        (None, Some(noise)) => Ok(Arc::new(NoisyArgmax { noise, test: options.threshold.test()? })),
+        (None, None) => Err(Error::rejected("exact", NAMED)),
     }
-    let Some(noise) = options.noise else { unreachable!("the parser asks for one of the two") };
-    Ok(Arc::new(NoisyArgmax { noise, test: options.threshold.test()? }))
 }
 
 /// With the record where it is missing, and without it where it is not.
