@@ -13,7 +13,7 @@ pub struct ThresholdOptions {
     /// Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax)
     #[arg(long, value_name = "T", value_parser = threshold, requires = "threshold_noise", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Noise of the threshold test: gaussian:SIGMA
+    /// Noise of the threshold test: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", requires = "threshold", allow_hyphen_values = true)]
     pub threshold_noise: Option<Noise>,
     /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)

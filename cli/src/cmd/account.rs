@@ -27,7 +27,7 @@ pub struct AccountOptions {
     /// Recorded votes (.npz), a scenario (.toml), releases (.toml with [[release]]) or an event of dp_accounting (.json)
     #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml|EVENTS.json")]
     pub file: PathBuf,
-    /// Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own)
+    /// Noise on every count: gaussian:sigma=S or laplace:scale=B (recorded votes; a scenario has its own)
     #[arg(long, allow_hyphen_values = true)]
     pub noise: Option<Noise>,
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     reject_options_of_releases(options)?;
     let Some(noise) = options.noise else {
-        let reason = "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B";
+        let reason = "recorded votes say nothing of the noise; it is gaussian:sigma=S or laplace:scale=B";
         return Err(Error::rejected("--noise", reason));
     };
     let mechanism = NoisyArgmax { noise, test: options.threshold.test()? };

@@ -41,7 +41,7 @@ pub struct ExactOptions {
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = as_written)]
     #[arg(conflicts_with_all = ["noise", "threshold", "threshold_noise", "threshold_form"])]
     pub mechanism: Option<MechanismText>,
-    /// Noise on every count of a noisy argmax: gaussian:SIGMA or laplace:B
+    /// Noise on every count of a noisy argmax: gaussian:sigma=S or laplace:scale=B
     #[arg(long, allow_hyphen_values = true)]
     pub noise: Option<Noise>,
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub struct VotesOptions {
     /// The private-prediction model to fit to the recording
     #[arg(long, value_enum, help_heading = None)]
     pub model: ModelName,
-    /// Noise on every count: gaussian:SIGMA or laplace:B
+    /// Noise on every count: gaussian:sigma=S or laplace:scale=B
     #[arg(long, allow_hyphen_values = true, help_heading = None)]
     pub noise: Noise,
     /// Adversary model (not prompt-pate): nat-advq, pois-advq or pois-natq

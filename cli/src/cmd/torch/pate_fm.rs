@@ -40,14 +40,14 @@ pub struct PateFmOptions {
     /// Answer only if the noisy largest count reaches T votes
     #[arg(long, value_name = "T", value_parser = threshold, default_value = "50", allow_hyphen_values = true, help_heading = "Advanced")]
     pub threshold: f64,
-    /// Noise of the threshold test: gaussian:SIGMA
+    /// Noise of the threshold test: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:40", allow_hyphen_values = true)]
     #[arg(help_heading = "Advanced")]
     pub threshold_noise: Noise,
     /// Where that noise is added: per-class (a draw on each count, as published) or max (one draw on the largest count)
     #[arg(long, value_name = "FORM", default_value = "per-class", help_heading = "Advanced")]
     pub threshold_form: ThresholdForm,
-    /// Noise on every count of an answer: gaussian:SIGMA
+    /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:20", allow_hyphen_values = true)]
     pub noise: Noise,
     /// Labels of the student: queries end when there are so many

@@ -59,14 +59,14 @@ pub struct StudentOptions {
     /// Answer only if the noisy largest count reaches T votes
     #[arg(long, value_name = "T", value_parser = threshold, default_value = "200", allow_hyphen_values = true)]
     pub threshold: f64,
-    /// Noise of the threshold test: gaussian:SIGMA
+    /// Noise of the threshold test: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:150", allow_hyphen_values = true)]
     #[arg(help_heading = "Advanced")]
     pub threshold_noise: Noise,
     /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)
     #[arg(long, value_name = "FORM", default_value = "max", help_heading = "Advanced")]
     pub threshold_form: ThresholdForm,
-    /// Noise on every count of an answer: gaussian:SIGMA
+    /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:40", allow_hyphen_values = true)]
     pub noise: Noise,
     /// What an answer is charged: for these votes, or for any votes
