@@ -22,7 +22,7 @@ pub use threshold::ThresholdOptions;
 #[derive(Debug, Args, Serialize)]
 #[command(next_help_heading = "Advanced")]
 pub struct Common {
-    /// Form of the result on stdout
+    /// Form of the result on stdout: tables to read, the documented JSON, or one flat table
     #[arg(long, value_enum, default_value = "text", global = true, help_heading = "Output")]
     pub format: Format,
     /// Write the result to a file; an existing file is replaced only once the result is complete
@@ -75,11 +75,8 @@ impl Common {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Tables for a person
     Text,
-    /// The documented JSON
     Json,
-    /// One flat table
     Csv,
 }
 

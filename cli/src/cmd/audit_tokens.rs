@@ -39,10 +39,10 @@ pub struct TokensOptions {
     #[arg(long, value_enum, default_value = "answered")]
     pub contexts: Contexts,
     /// Divide logits by this temperature first
-    #[arg(long, value_name = "T", value_parser = temperature, default_value = "1", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = temperature, default_value = "1", allow_hyphen_values = true, help_heading = "Advanced")]
     pub temperature: f64,
     /// Only the K likeliest tokens of the public model may be given
-    #[arg(long, value_name = "K", value_parser = whole::<u64>(2, 1_000_000_000, "10^9"), allow_hyphen_values = true)]
+    #[arg(long, value_name = "K", value_parser = whole::<u64>(2, 1_000_000_000, "10^9"), allow_hyphen_values = true, help_heading = "Advanced")]
     pub top_k: Option<u64>,
     /// Rényi orders, such as 2,5 or 2..64; positions are ranked by the first one
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32", allow_hyphen_values = true, help_heading = "Bounds")]

@@ -9,7 +9,7 @@ use leakbound::study::Sampling;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
+/// Audit recorded teacher votes: lower bounds, exact leakage and accountants side by side
 #[derive(Debug, Clone, Args, Serialize)]
 #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
                         --noise gaussian:40 --samples 1e6")]
