@@ -1,11 +1,11 @@
 //! Command line arguments; every value is checked while it is parsed.
 
 use crate::args::values::{
-    DIRECTIONS, Directions, Orders, choice, claim_mu, claim_rdp, delta, epsilon, failure_probability, fraction,
-    methods, orders, resamples, seed, threads,
+    DIRECTIONS, Directions, Orders, choice, claim_mu, claim_rdp, delta, epsilon, failure_probability, fraction, listed,
+    methods, named, orders, resamples, seed, threads,
 };
 use clap::{Args, ValueEnum};
-use leakbound::audit::FailurePer;
+use leakbound::audit::{FailurePer, Method};
 use leakbound::bound::Claimed;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::MemoryBudget;
@@ -91,13 +91,13 @@ pub struct BoundOptions {
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
     /// Scope of the failure probability: the whole answer, so that any number may be quoted, or each method on each
-    /// query (answer, query)
-    #[arg(long, value_name = "answer|query", default_value = "answer", help_heading = "Advanced")]
+    /// query
+    #[arg(long, value_name = "SCOPE", default_value = "answer", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<FailurePer>, FailurePer::ALL.map(FailurePer::name)))]
     pub failure_per: FailurePer,
-    /// Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of two-cut-paper,
-    /// two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region,
-    /// bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, joint-beta, katz-log, gdp
-    #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "auto")]
+    /// Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of names
+    #[arg(long, value_name = "NAME,...", default_value = "auto")]
+    #[arg(value_parser = listed(methods, ["auto", "all"].into_iter().chain(Method::ALL.map(Method::name))))]
     pub methods: Methods,
     /// Direction of the divergences
     #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both", help_heading = "Advanced")]

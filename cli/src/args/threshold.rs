@@ -1,6 +1,6 @@
 //! Options of a threshold test before the argmax.
 
-use crate::args::values::threshold;
+use crate::args::values::{listed, named, threshold};
 use clap::Args;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::{Error, Result};
@@ -18,6 +18,7 @@ pub struct ThresholdOptions {
     pub threshold_noise: Option<Noise>,
     /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)
     #[arg(long, value_name = "FORM", requires = "threshold", default_value = "max")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<ThresholdForm>, ThresholdForm::ALL.map(ThresholdForm::name)))]
     pub threshold_form: ThresholdForm,
 }
 

@@ -2,7 +2,7 @@
 
 use super::conclude::{Asked, conclude};
 use super::votes_options::{Queries, queries};
-use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, orders};
+use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, listed, named, orders};
 use crate::args::{Common, ThresholdOptions};
 use crate::output::{Output, fault};
 use clap::Args;
@@ -36,8 +36,9 @@ pub struct AccountOptions {
     /// Delta at which to compute epsilon
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
-    /// Conversion of composed RDP to epsilon: improved or classic
+    /// Conversion of composed RDP to epsilon
     #[arg(long, value_name = "NAME", default_value = "improved", help_heading = "Bounds")]
+    #[arg(value_parser = listed(named::<Conversion>, Conversion::ALL.map(Conversion::name)))]
     pub conversion: Conversion,
     /// Rényi orders of the table, such as 2,5 or 2..64; epsilon is taken over many more
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true, help_heading = "Bounds")]

@@ -1,7 +1,7 @@
 //! `leakbound exact`.
 
 use super::conclude::{Asked, conclude};
-use crate::args::values::{Orders, Parsed, changes, delta, epsilon, histogram, orders};
+use crate::args::values::{Orders, Parsed, changes, delta, epsilon, histogram, listed, orders};
 use crate::args::{ClaimOptions, Common, ThresholdOptions};
 use crate::output::Output;
 use clap::Args;
@@ -35,7 +35,8 @@ pub struct ExactOptions {
     #[arg(long, value_parser = histogram, conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
     pub neighbor: Option<VoteHistogram>,
     /// Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every count by at most 1
-    #[arg(long, value_name = "ADJACENCY", value_parser = changes)]
+    #[arg(long, value_name = "ADJACENCY")]
+    #[arg(hide_possible_values = true, value_parser = listed(changes, Changes::ALL.map(Changes::name)))]
     pub worst_neighbor: Option<Changes>,
     /// A mechanism with its parameters, such as exponential:sigma=2
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = as_written)]

@@ -6,7 +6,7 @@ use super::shadow_answers::RecordingOptions;
 use super::{defenses, shadow_answers, student_membership, text_membership};
 use crate::args::Common;
 use crate::args::values::{
-    Choice, Names, Parsed, choice, failure_probability, named, number, probability, resamples, whole,
+    Choice, Names, Parsed, choice, failure_probability, listed, named, number, probability, resamples, whole,
 };
 use crate::output::Output;
 use clap::{Args, Subcommand};
@@ -176,13 +176,13 @@ pub struct MeasureOptions {
 
 #[derive(Debug, Args, Serialize)]
 pub struct LiraOptions {
-    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
-    /// if logits are recorded
-    #[arg(long, value_parser = named::<MembershipScore>)]
+    /// Score of an answer [default: logit, if logits are recorded]
+    #[arg(long, value_parser = listed(named::<MembershipScore>, MembershipScore::ALL.map(MembershipScore::name)))]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub score: Option<MembershipScore>,
-    /// Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro
-    #[arg(long, value_parser = named::<LiraVariant>, default_value = "leakbound")]
+    /// Implementation whose formulas to use
+    #[arg(long, value_parser = listed(named::<LiraVariant>, LiraVariant::ALL.map(LiraVariant::name)))]
+    #[arg(default_value = "leakbound")]
     #[serde(serialize_with = "crate::args::values::written")]
     pub variant: LiraVariant,
     /// Shadow models: online (with and without the sample) or offline (without it)
@@ -215,9 +215,8 @@ pub struct LabelOnlyOptions {
 
 #[derive(Debug, Args, Serialize)]
 pub struct ThresholdAttackOptions {
-    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
-    /// if logits are recorded
-    #[arg(long, value_parser = named::<MembershipScore>)]
+    /// Score of an answer [default: loss, if logits are recorded]
+    #[arg(long, value_parser = listed(named::<MembershipScore>, MembershipScore::ALL.map(MembershipScore::name)))]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub score: Option<MembershipScore>,
 }
@@ -240,9 +239,8 @@ pub struct RmiaOptions {
 
 #[derive(Debug, Args, Serialize)]
 pub struct RiskOptions {
-    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
-    /// modified-entropy if logits are recorded
-    #[arg(long, value_parser = named::<MembershipScore>)]
+    /// Score of an answer [default: modified-entropy, if logits are recorded]
+    #[arg(long, value_parser = listed(named::<MembershipScore>, MembershipScore::ALL.map(MembershipScore::name)))]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub score: Option<MembershipScore>,
     /// Number of equal-count bins
@@ -263,8 +261,8 @@ pub struct CompareOptions {
     #[arg(long, value_parser = choice(&COMPARED), value_name = "NAME,...", value_delimiter = ',')]
     pub attacks: Vec<Choice<Compared>>,
     /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
-    /// (answer, query)
-    #[arg(long, value_name = "answer|query", default_value = "answer", help_heading = "Advanced")]
+    #[arg(long, value_name = "SCOPE", default_value = "answer", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<FailurePer>, FailurePer::ALL.map(FailurePer::name)))]
     pub failure_per: FailurePer,
     #[command(flatten)]
     #[serde(flatten)]

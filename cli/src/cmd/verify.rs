@@ -2,7 +2,7 @@
 
 use super::conclude::{Asked, publish};
 use crate::args::Common;
-use crate::args::values::{Choice, Names, Parsed, choice, failure_probability, samples, seconds, whole};
+use crate::args::values::{Choice, Names, Parsed, choice, failure_probability, listed, samples, seconds, whole};
 use crate::output::{Output, Watch, envelope, interrupted};
 use crate::signals::{Second, interruption};
 use clap::Args;
@@ -12,7 +12,8 @@ use leakbound::quantity::FailureProbability;
 use leakbound::report::AccountantsDocument;
 use leakbound::study::{Study, TestedAccountant, Verdict, VerifyStudy};
 use leakbound::verify::{
-    Case, ClaimScope, ExternalOptions, FunctionAccountant, Plan, Property, SimulatedChecks, accountant_names, subjects,
+    Case, ClaimScope, ExternalOptions, FunctionAccountant, PROPERTIES, Plan, Property, SimulatedChecks,
+    accountant_names, subjects,
 };
 use leakbound::{Error, Result};
 use serde::Serialize;
@@ -46,7 +47,8 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "COMMAND")]
     pub program: Option<String>,
     /// Properties to test [default: all]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = property)]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = listed(property, PROPERTIES.iter().map(|property| property.name)))]
     pub property: Vec<Choice<&'static Property>>,
     /// Number of cases per property
     #[arg(long, value_name = "N", default_value = "2000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
@@ -65,7 +67,8 @@ pub struct VerifyOptions {
     pub failure_probability: FailureProbability,
     /// Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one pair
     /// of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a sensitivity
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "program")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "program")]
+    #[arg(hide_possible_values = true, value_parser = listed(mechanism, subjects().iter().map(|kind| kind.name)))]
     pub mechanism: Vec<Choice<&'static MechanismKind>>,
     /// What the claims of the program depend on, and the directions in which they are tested: both, unless it says
     /// forward
@@ -93,7 +96,7 @@ const SCOPES: Names<ClaimScope> = &[
 fn property(text: &str) -> Parsed<Choice<&'static Property>> {
     let found = Property::of_name(text.trim());
     found.map(|found| Choice { name: found.name, value: found }).ok_or_else(|| {
-        let names: Vec<&str> = leakbound::verify::PROPERTIES.iter().map(|property| property.name).collect();
+        let names: Vec<&str> = PROPERTIES.iter().map(|property| property.name).collect();
         format!("`{text}` is no property; there are {}", names.join(", "))
     })
 }

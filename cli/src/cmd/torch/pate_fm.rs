@@ -8,7 +8,7 @@ use super::recipe::Recipe;
 use super::student::scale;
 use super::training_run::{About, Recorded};
 use crate::args::Common;
-use crate::args::values::{delta, threshold};
+use crate::args::values::{delta, listed, named, threshold};
 use crate::cmd::recorded_plan::RecordedPlan;
 use clap::Args;
 use leakbound::Result;
@@ -46,6 +46,7 @@ pub struct PateFmOptions {
     pub threshold_noise: Noise,
     /// Where that noise is added: per-class (a draw on each count, as published) or max (one draw on the largest count)
     #[arg(long, value_name = "FORM", default_value = "per-class", help_heading = "Advanced")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<ThresholdForm>, ThresholdForm::ALL.map(ThresholdForm::name)))]
     pub threshold_form: ThresholdForm,
     /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:20", allow_hyphen_values = true)]

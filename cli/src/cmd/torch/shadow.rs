@@ -10,6 +10,7 @@ use super::shadow_figures::figures;
 use super::training::{AugmentationOptions, TrainingOptions};
 use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
+use crate::args::values::{listed, named};
 use crate::cmd::recorded_plan::{RecordedPlan, untrained_views};
 use clap::Args;
 use leakbound::Result;
@@ -51,6 +52,7 @@ pub struct ShadowOptions {
     /// out-of-distribution (images of --others), uniform (random pixels) or blank (one random color); the last three
     /// with random labels
     #[arg(long, value_name = "KIND", default_value = "mislabeled")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<CanaryKind>, CanaryKind::ALL.map(CanaryKind::name)))]
     pub canaries: CanaryKind,
     /// Images of another data set of the same shape for out-of-distribution canaries, in any form of --data; its
     /// training half is used
@@ -59,6 +61,7 @@ pub struct ShadowOptions {
     /// How models are assigned to audited samples: half (exactly half of the models) or independent (each with
     /// probability 1/2)
     #[arg(long, value_name = "HOW", default_value = "half", help_heading = "Advanced")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<Inclusion>, Inclusion::ALL.map(Inclusion::name)))]
     pub inclusion: Inclusion,
     /// Augmented views of a sample to query: 1 (the image itself) or 18 (as it is and flipped, each shifted by
     /// -S, 0 and S pixels on both axes; view 4 is the image itself)

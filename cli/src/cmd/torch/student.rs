@@ -7,7 +7,7 @@ use super::recipe::Recipe;
 use super::training::TrainingOptions;
 use super::training_run::{About, add_fields};
 use crate::args::Common;
-use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, number, orders, threshold};
+use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, listed, named, number, orders, threshold};
 use clap::Args;
 use leakbound::accountant::PrivacyBudget;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
@@ -65,6 +65,7 @@ pub struct StudentOptions {
     pub threshold_noise: Noise,
     /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)
     #[arg(long, value_name = "FORM", default_value = "max", help_heading = "Advanced")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<ThresholdForm>, ThresholdForm::ALL.map(ThresholdForm::name)))]
     pub threshold_form: ThresholdForm,
     /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:40", allow_hyphen_values = true)]
@@ -75,8 +76,9 @@ pub struct StudentOptions {
     /// Rényi orders of which the best is taken, such as 16 or 2..64 [default: a dense grid from 1.05 to 1e5]
     #[arg(long, value_parser = orders, allow_hyphen_values = true, help_heading = "Advanced")]
     pub orders: Option<Orders>,
-    /// Conversion of composed RDP to epsilon: improved or classic
+    /// Conversion of composed RDP to epsilon
     #[arg(long, value_name = "NAME", default_value = "improved", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<Conversion>, Conversion::ALL.map(Conversion::name)))]
     pub conversion: Conversion,
     /// The network of each student [default: that of the teachers]
     #[arg(long, value_name = "NETWORK", value_parser = choice(NETWORKS), help_heading = "Advanced")]
