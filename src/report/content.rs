@@ -14,10 +14,8 @@ pub struct Content {
     pub title: String,
     /// The parts.
     pub sections: Vec<Section>,
-    /// What was claimed, and whether it is refuted.
-    pub claims: Vec<Claim>,
-    /// By what a refuted claim is refuted, where its number does not say it.
-    pub refuted_by: Option<&'static str>,
+    /// What was claimed, whether it is refuted, and by what, where its number does not say it.
+    pub claims: Vec<(Claim, Option<&'static str>)>,
     /// The figures of a page.
     pub figures: Vec<Drawing>,
     /// What the numbers of a page mean, a paragraph each.
@@ -29,14 +27,6 @@ impl Content {
     #[must_use]
     pub fn new(envelope: &Envelope, title: impl Into<String>, sections: Vec<Section>) -> Self {
         let envelope = envelope.clone();
-        Self {
-            envelope,
-            title: title.into(),
-            sections,
-            claims: Vec::new(),
-            refuted_by: None,
-            figures: Vec::new(),
-            meaning: Vec::new(),
-        }
+        Self { envelope, title: title.into(), sections, claims: Vec::new(), figures: Vec::new(), meaning: Vec::new() }
     }
 }
