@@ -1,11 +1,11 @@
 //! Command line arguments; every value is checked while it is parsed.
 
 use crate::args::values::{
-    DIRECTIONS, Directions, Orders, choice, claim_mu, claim_rdp, delta, epsilon, failure_probability, fraction,
-    methods, orders, resamples, seed, threads,
+    DIRECTIONS, Directions, Orders, choice, claim_mu, claim_rdp, delta, epsilon, failure_probability, fraction, listed,
+    methods, named, orders, resamples, seed, threads,
 };
 use clap::{Args, ValueEnum};
-use leakbound::audit::FailurePer;
+use leakbound::audit::{FailurePer, Method};
 use leakbound::bound::Claimed;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::MemoryBudget;
@@ -20,15 +20,16 @@ pub use threshold::ThresholdOptions;
 
 /// Options of every command.
 #[derive(Debug, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct Common {
-    /// Form of the result on stdout
-    #[arg(long, value_enum, default_value = "text", global = true)]
+    /// Form of the result on stdout: tables to read, the documented JSON, or one flat table
+    #[arg(long, value_enum, default_value = "text", global = true, help_heading = "Output")]
     pub format: Format,
     /// Write the result to a file; an existing file is replaced only once the result is complete
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Also write the result as one self-contained HTML page with figures
-    #[arg(long, value_name = "FILE.html", global = true)]
+    #[arg(long, value_name = "FILE.html", global = true, help_heading = "Output")]
     pub report: Option<PathBuf>,
     /// Also write the figures of --report FILE.html into this folder, as FILE-1.svg, FILE-2.svg, ...
     #[arg(long, value_name = "DIR", global = true)]
@@ -74,16 +75,14 @@ impl Common {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Tables for a person
     Text,
-    /// The documented JSON
     Json,
-    /// One flat table
     Csv,
 }
 
 /// What an audit bounds.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Bounds")]
 pub struct BoundOptions {
     /// Rényi orders, such as 2,5 or 2..64
     #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
@@ -92,19 +91,19 @@ pub struct BoundOptions {
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
     /// Scope of the failure probability: the whole answer, so that any number may be quoted, or each method on each
-    /// query (answer, query)
-    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    /// query
+    #[arg(long, value_name = "SCOPE", default_value = "answer", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<FailurePer>, FailurePer::ALL.map(FailurePer::name)))]
     pub failure_per: FailurePer,
-    /// Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of two-cut-paper,
-    /// two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, k-cut-variational, k-cut-region,
-    /// bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, joint-beta, katz-log, gdp
-    #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "auto")]
+    /// Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of names
+    #[arg(long, value_name = "NAME,...", default_value = "auto")]
+    #[arg(value_parser = listed(methods, ["auto", "all"].into_iter().chain(Method::ALL.map(Method::name))))]
     pub methods: Methods,
     /// Direction of the divergences
-    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both")]
+    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both", help_heading = "Advanced")]
     pub direction: Directions,
     /// Resamples of the bootstrap methods
-    #[arg(long, value_name = "N", value_parser = resamples, default_value = "10000", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = resamples, default_value = "10000", allow_hyphen_values = true, help_heading = "Advanced")]
     pub resamples: usize,
     #[command(flatten)]
     #[serde(flatten)]
@@ -132,6 +131,7 @@ pub struct CountsOptions {
 
 /// Further results of an audit.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct FurtherOptions {
     /// Values of epsilon at which to bound delta from below; implies --trade-off
     #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
@@ -143,6 +143,7 @@ pub struct FurtherOptions {
 
 /// Claims of a mechanism's author; a refuted claim exits with status 3.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Bounds")]
 pub struct ClaimOptions {
     /// Delta of epsilon bounds and of --claim-epsilon
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
@@ -151,10 +152,10 @@ pub struct ClaimOptions {
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE
-    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
+    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_rdp: Vec<(Order, Claimed)>,
     /// Claim: one answer is M-GDP
-    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true)]
+    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_mu: Option<Claimed>,
 }
 

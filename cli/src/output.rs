@@ -23,6 +23,8 @@ pub struct Output {
     session: Session,
     file: Option<AtomicFile>,
     format: Format,
+    /// Whether verdicts are colored, where they are read on a terminal.
+    colors: bool,
     report: Option<Report>,
 }
 
@@ -41,7 +43,8 @@ impl Output {
         }
         let report = Report::open(common, inputs)?;
         let file = common.output.as_ref().map(AtomicFile::create).transpose()?;
-        Ok(Self { session: common.session.clone(), file, format: common.format, report })
+        let colors = !common.no_color && has_colors();
+        Ok(Self { session: common.session.clone(), file, format: common.format, colors, report })
     }
 
     /// Whether nothing but the flat table of bounds is wanted, and what else a document has may be left out.
@@ -57,6 +60,7 @@ impl Output {
             Format::Json => None,
             // Files have the same lines on every machine.
             Format::Text if self.file.is_some() => Some(document.text()),
+            Format::Text if self.colors => Some(colored(&fit(&document.text(), terminal_width()))),
             Format::Text => Some(fit(&document.text(), terminal_width())),
             Format::Csv => Some(document.csv()?),
         };
@@ -182,6 +186,43 @@ fn terminal_width() -> Option<usize> {
     stdout.is_terminal().then(|| given().or_else(found).filter(|&columns| columns > 0).unwrap_or(80))
 }
 
+/// Whether stdout is a terminal that shows colors, and nobody has asked for none (no-color.org).
+fn has_colors() -> bool {
+    let given = |name: &str| std::env::var_os(name).unwrap_or_default();
+    io::stdout().is_terminal() && given("NO_COLOR").is_empty() && given("TERM") != "dumb"
+}
+
+/// Verdicts, and their color on a terminal: bold red or green.
+const VERDICTS: [(&str, &str); 7] = [
+    ("REFUTED", "1;31"),
+    ("Refuted", "1;31"),
+    ("refuted", "1;31"),
+    ("failed", "1;31"),
+    ("not refuted", "32"),
+    ("not-refuted", "32"),
+    ("passed", "32"),
+];
+
+/// A text whose verdicts are colored: at the start of a line, of a claim, or alone in a cell of a table.
+fn colored(text: &str) -> String {
+    let is_verdict = |before: &str, after: &str| {
+        let ends = after.trim_end().is_empty() || after.starts_with("  ");
+        before.is_empty() && after.starts_with(':')
+            || before.starts_with("claim ") && before.ends_with(": ")
+            || before.starts_with("  ") && before.ends_with("  ") && !before.trim().is_empty() && ends
+    };
+    let line = |line: &str| {
+        let found =
+            VERDICTS.iter().flat_map(|verdict| line.match_indices(verdict.0).map(move |found| (verdict, found.0)));
+        let parts = |(&(verdict, color), at): (&(&'static str, &'static str), usize)| {
+            let (before, after) = (&line[..at], &line[at + verdict.len()..]);
+            is_verdict(before, after).then(|| format!("{before}\u{1b}[{color}m{verdict}\u{1b}[0m{after}"))
+        };
+        found.map(parts).find_map(|colored| colored).unwrap_or_else(|| line.to_owned())
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
 /// Work that ended early because somebody wanted it to; `path` is what is not complete.
 pub fn interrupted(path: &Path, reason: String) -> Error {
     let source = std::io::Error::new(ErrorKind::Interrupted, reason);
@@ -301,4 +342,19 @@ fn terminal_bar(hidden: bool, length: u64, unit: &'static str) -> ProgressBar {
         bar.set_style(style.with_key("rate", rate));
     }
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::colored;
+
+    #[test]
+    fn verdicts_alone_are_colored() {
+        let text = "Rerun of refuted.json\nclaim ε ≤ 1: REFUTED (at least 2)\nclaim passed: not refuted (at least 1)\n  a  \
+                    refuted\n  passed   exact   passed\nRefuted: too low\nwarning: it failed\n";
+        let shown = "Rerun of refuted.json\nclaim ε ≤ 1: <REFUTED> (at least 2)\nclaim passed: {not refuted} (at least \
+                     1)\n  a  <refuted>\n  passed   exact   {passed}\n<Refuted>: too low\nwarning: it failed\n";
+        let shown = shown.replace('<', "\u{1b}[1;31m").replace('{', "\u{1b}[32m").replace(['>', '}'], "\u{1b}[0m");
+        assert_eq!(colored(text), shown);
+    }
 }

@@ -18,7 +18,7 @@ const USAGE: u8 = 2;
 
 /// Reads the arguments of a process, of which the first is its name.
 pub(super) fn parse<C: CommandLine>(arguments: impl IntoIterator<Item = OsString>) -> Result<C, clap::Error> {
-    C::command().try_get_matches_from(arguments).and_then(|matches| read(&matches)).map_err(short)
+    C::grouped().try_get_matches_from(arguments).and_then(|matches| read(&matches)).map_err(short)
 }
 
 /// The error with no more of each word of the user than a message repeats, and with a suggestion only where it helps:

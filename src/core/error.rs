@@ -374,7 +374,7 @@ mod tests {
         let messages = [
             Error::Domain { quantity: "noise scale", value: -1.0, domain: "(0, inf)" }.to_string(),
             Error::Domain { quantity: "noise scale", value: 1e300, domain: "(0, inf)" }.to_string(),
-            Error::Syntax { quantity: "noise", value: "gauss".into(), expected: "gaussian:SIGMA or laplace:B" }
+            Error::Syntax { quantity: "noise", value: "gauss".into(), expected: "gaussian:sigma=S or laplace:scale=B" }
                 .to_string(),
             Error::Length { quantity: "histogram", found: 0, expected: "1 to 10000".into() }.to_string(),
             Error::NoConvergence { quantity: "root", residual: 0.5, tolerance: 1e-3, iterations: 9 }.to_string(),
@@ -388,7 +388,7 @@ mod tests {
                 hint: Some("counts are never negative".into()),
             })
             .to_string(),
-            Error::Syntax { quantity: "noise", value: "\u{9b}x".repeat(50_000), expected: "gaussian:SIGMA" }
+            Error::Syntax { quantity: "noise", value: "\u{9b}x".repeat(50_000), expected: "gaussian:sigma=S" }
                 .to_string(),
             Error::Rejected {
                 operation: "options",
@@ -411,13 +411,13 @@ mod tests {
         insta::assert_snapshot!(messages.join("\n"), @r"
         noise scale = -1 is not in (0, inf)
         noise scale = 1e300 is not in (0, inf)
-        noise `gauss` cannot be read; expected gaussian:SIGMA or laplace:B
+        noise `gauss` cannot be read; expected gaussian:sigma=S or laplace:scale=B
         histogram has length 0; expected 1 to 10000
         root did not converge: residual 5e-1 after 9 steps, tolerance 1e-3
         composition: teachers are shared
         device cuda: there is no GPU
         a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
-        noise `\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x...` cannot be read; expected gaussian:SIGMA
+        noise `\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x...` cannot be read; expected gaussian:sigma=S
         options: query `long name long name long name long name long name long name long name long name ...` and key=éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé...
         /folder/folder/folder/folder/folder/fold...r/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder: cannot write: no such file
         a\nb.csv: cannot read: no such file

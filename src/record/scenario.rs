@@ -48,7 +48,7 @@ pub struct ScenarioQuery {
 ///
 /// | key | value |
 /// |---|---|
-/// | `noise` | `"gaussian:SIGMA"` or `"laplace:B"`, in votes |
+/// | `noise` | `"gaussian:sigma=S"` or `"laplace:scale=B"`, in votes |
 /// | `model` | `"pate"`, `"capc"`, `"prompt-pate"` or `"private-knn"`, with the keys of that model |
 /// | pate: `k`, `p`, `p_marked`, `changed` | number of teachers; P and P', one probability per class; how many teachers are changed (1) |
 /// | capc: `p` or `parties`, `p_marked` | one row of probabilities per party, or groups `{ count = 125, p = [..] }`; the distribution of the first party once its data are changed |

@@ -14,10 +14,8 @@ pub struct Content {
     pub title: String,
     /// The parts.
     pub sections: Vec<Section>,
-    /// What was claimed, and whether it is refuted.
-    pub claims: Vec<Claim>,
-    /// What a refuted claim is refuted by, if its number does not show it.
-    pub refuted_by: Option<&'static str>,
+    /// What was claimed, whether it is refuted, and what refutes it, if its number does not show it.
+    pub claims: Vec<(Claim, Option<&'static str>)>,
     /// The figures of a page.
     pub figures: Vec<Drawing>,
     /// What the numbers of a page mean, a paragraph each.
@@ -29,14 +27,6 @@ impl Content {
     #[must_use]
     pub fn new(envelope: &Envelope, title: impl Into<String>, sections: Vec<Section>) -> Self {
         let envelope = envelope.clone();
-        Self {
-            envelope,
-            title: title.into(),
-            sections,
-            claims: Vec::new(),
-            refuted_by: None,
-            figures: Vec::new(),
-            meaning: Vec::new(),
-        }
+        Self { envelope, title: title.into(), sections, claims: Vec::new(), figures: Vec::new(), meaning: Vec::new() }
     }
 }

@@ -8,7 +8,7 @@ use super::records::Records;
 use super::section::{Form, Section};
 use super::text::text;
 use crate::error::{Result, breaks_line};
-use crate::study::Answer;
+use crate::study::{Answer, Claim};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -81,8 +81,8 @@ pub trait Render: Answer {
     /// The parts of the answer, without claims and warnings.
     fn sections(&self, form: Form) -> Vec<Section>;
 
-    /// What its claims are refuted by, if their numbers do not show it.
-    fn refuted_by(&self) -> Option<&'static str> {
+    /// What refutes a claim, if its number does not show it.
+    fn refuted_by(&self, _claim: &Claim) -> Option<&'static str> {
         None
     }
 
@@ -104,8 +104,8 @@ impl<A: Render> Document for Answered<A> {
     fn content(&self, form: Form) -> Content {
         let Self { envelope, title, answer } = self;
         let mut content = Content::new(envelope, answer.title(title), answer.sections(form));
-        content.claims = answer.claims().to_vec();
-        content.refuted_by = answer.refuted_by();
+        let refuted_by = |claim: &Claim| answer.refuted_by(claim).filter(|_| claim.refuted);
+        content.claims = answer.claims().iter().map(|claim| (claim.clone(), refuted_by(claim))).collect();
         // They take longer than all the rest.
         if form == Form::Page {
             content.figures = answer.figures();

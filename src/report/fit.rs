@@ -7,15 +7,18 @@ const NARROWEST: usize = 20;
 /// Spaces before every line of a table, and between its columns.
 const INDENT: usize = 2;
 const GAP: usize = 3;
+/// Columns that say what the numbers of a row are.
+const SAID: [&str; 2] = ["validity", "ε is"];
 /// What the line between header and rows is made of.
 pub(super) const RULE: char = '─';
 
 /// The text of a document in lines of at most `width` columns of a terminal, at least 20; unchanged without a width.
 ///
 /// Nothing is left out. A table that is too wide is split into blocks of columns, one below the other. Every block
-/// begins with the key columns: the first column and those of words right after it, or the first alone if they would
-/// take more than half of the width. A cell that is wider than the room for its column continues in the next line. All
-/// other lines are broken at spaces and continue two columns further to the right.
+/// begins with the key columns, the first column and those of words right after it, and ends with the column that
+/// qualifies the numbers, such as their validity; as many of them as leave room for one other column. A cell that is
+/// wider than the room for its column continues in the next line. All other lines are broken at spaces and continue two
+/// columns further to the right.
 ///
 /// ```
 /// # use leakbound::report::fit;
@@ -136,37 +139,63 @@ impl Table {
 
     /// Writes the table in blocks of columns.
     fn split(mut self, width: usize, fitted: &mut String) {
+        let all = width - INDENT;
         if self.columns.len() < 2 {
-            self.columns.iter_mut().for_each(|column| column.width = column.width.min(width - INDENT));
+            self.columns.iter_mut().for_each(|column| column.width = column.width.min(all));
             return write(self.columns.iter(), false, fitted);
         }
-        let most = (width - INDENT) / 2;
-        let room = |columns: &[Column]| columns.iter().map(|column| column.width + GAP).sum::<usize>();
         let words = self.columns.iter().skip(1).take_while(|column| column.left).count();
-        let mut keys = (1 + words).min(self.columns.len() - 1);
-        if room(&self.columns[..keys]) > most {
-            keys = 1;
-            // Next to the widest of the others there may be room for more than half.
-            let widest = self.columns[1..].iter().map(|column| column.width).max().unwrap_or(0);
-            let most = (most - GAP).max((width - INDENT - GAP).saturating_sub(widest));
-            self.columns[0].width = self.columns[0].width.min(most);
+        let mut others = self.columns.split_off((1 + words).min(self.columns.len() - 1));
+        let mut keys = self.columns;
+        let said = others.iter().position(|column| SAID.contains(&&*column.cells[0])).filter(|_| others.len() > 1);
+        let mut said: Vec<Column> = said.map(|place| others.remove(place)).into_iter().collect();
+        // What every block has leaves room for one of the others.
+        let most = |others: &[Column]| all - others.iter().map(|column| column.width).max().unwrap_or(0).min(all / 2);
+        while !narrow(keys.iter_mut().chain(&mut said), most(&others)) {
+            match (said.pop(), keys.len()) {
+                (Some(said), _) => others.push(said),
+                (None, 1) => {
+                    keys[0].width = keys[0].width.min(most(&others).saturating_sub(GAP));
+                    break;
+                }
+                (None, _) => others.insert(0, keys.remove(keys.len() - 1)),
+            }
         }
-        let others = self.columns.split_off(keys);
-        let keys = self.columns;
-        let left = width - INDENT - room(&keys);
+        let room = |columns: &[Column]| columns.iter().map(|column| column.width + GAP).sum::<usize>();
+        let left = all - room(&keys) - room(&said);
         let mut block: Vec<Column> = Vec::new();
-        let mut blocks = 0;
+        let mut goes_on = false;
         for mut column in others {
             column.width = column.width.min(left);
             if !block.is_empty() && room(&block) + column.width > left {
-                blocks += 1;
-                write(keys.iter().chain(&block), blocks > 1, fitted);
+                write(keys.iter().chain(&block).chain(&said), goes_on, fitted);
+                goes_on = true;
                 block.clear();
             }
             block.push(column);
         }
-        write(keys.iter().chain(&block), blocks > 0, fitted);
+        write(keys.iter().chain(&block).chain(&said), goes_on, fitted);
     }
+}
+
+/// Narrows the widest columns, down to their longest words, until they and the gaps after them take at most `most`:
+/// whether they do.
+fn narrow<'a>(columns: impl Iterator<Item = &'a mut Column>, most: usize) -> bool {
+    let longest = |column: &Column| {
+        column.cells.iter().flat_map(|cell| cell.split(' ')).map(UnicodeWidthStr::width).max().unwrap_or(0)
+    };
+    let mut columns: Vec<(usize, &mut Column)> = columns.map(|column| (longest(column), column)).collect();
+    if columns.iter().map(|(longest, _)| longest + GAP).sum::<usize>() > most {
+        return false;
+    }
+    let mut above = columns.iter().map(|(_, column)| column.width + GAP).sum::<usize>().saturating_sub(most);
+    while above > 0 {
+        let wide = columns.iter_mut().filter(|(longest, column)| column.width > *longest);
+        let Some((_, widest)) = wide.max_by_key(|(_, column)| column.width) else { break };
+        widest.width -= 1;
+        above -= 1;
+    }
+    true
 }
 
 /// Writes columns side by side, with an empty line before continued ones.

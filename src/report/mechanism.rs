@@ -10,7 +10,7 @@ use crate::bound::Direction;
 use crate::error::{echo, one_line};
 use crate::report::failure::FailureNoteText;
 use crate::study::{
-    CounterexampleFound, EventBar, MechanismAnswer, Number, percent, short, significant, significant_below,
+    Claim, CounterexampleFound, EventBar, MechanismAnswer, Number, percent, short, significant, significant_below,
 };
 use easy_ext::ext;
 
@@ -125,9 +125,13 @@ impl Render for MechanismAnswer {
         format!("{}\n{runs}; {}{rounded}", one_line(title), self.failure.words())
     }
 
-    fn refuted_by(&self) -> Option<&'static str> {
-        let of_bits = self.counterexample.as_ref().is_some_and(CounterexampleFound::is_of_bits);
-        of_bits.then_some("the last binary places of the outputs, which floating-point noise leaks")
+    fn refuted_by(&self, claim: &Claim) -> Option<&'static str> {
+        let found = self.counterexample.as_ref().filter(|found| found.claim == claim.claim)?;
+        Some(match (found.is_of_bits(), found.is_rare()) {
+            (true, _) => "the last binary places of the outputs, which floating-point noise leaks",
+            (false, true) => "a rare event, less than 5% of the outputs of each dataset",
+            (false, false) => "an ordinary event, at least 5% of the outputs of one dataset",
+        })
     }
 
     fn sections(&self, form: Form) -> Vec<Section> {

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 pub(super) fn text(content: &Content) -> String {
     let mut text = paragraph(&content.title);
     text.extend(content.sections.iter().filter(|section| section.is_shown()).map(section));
-    let claims: Vec<String> = content.claims.iter().map(|claim| self::claim(claim, content.refuted_by)).collect();
+    let claims: Vec<String> = content.claims.iter().map(|(claim, by)| self::claim(claim, *by)).collect();
     text += &paragraph(&claims.join("\n"));
     let warning = |warning: &Warning| format!("warning: {} (hint: {})\n", warning.message, warning.hint);
     text.extend(content.envelope.warnings.iter().map(warning));

@@ -188,9 +188,10 @@ fn options_that_exclude_or_need_each_other() {
         ("--mechanism exponential:sigma=1 --noise gaussian:1", "cannot be used with '--noise <NOISE>'"),
         ("--mechanism gnmax:sigma=1 --threshold 2 --threshold-noise gaussian:1", "--threshold <T>"),
         ("--mechanism gnmax:sigma=1 --threshold-form max", "--threshold-form"),
-        ("--neighbor 2,2 --histogram 3,1", "not provided:\n  --noise <NOISE>"),
-        ("--noise gaussian:1 --neighbor 2,2", "not provided:\n  --histogram <HISTOGRAM>"),
-        ("--noise gaussian:1 --histogram 2,2", "not provided:\n  --neighbor <NEIGHBOR>"),
+        ("--neighbor 2,2 --histogram 3,1", "name a mechanism: --noise gaussian:sigma=40"),
+        ("", "--mechanism exponential:sigma=2 any other; `leakbound mechanisms` lists them all"),
+        ("--noise gaussian:1 --neighbor 2,2", "--histogram: gnmax needs the votes per class, such as 3,1"),
+        ("--noise gaussian:1 --histogram 2,2", "--neighbor: gnmax needs the votes per class of the neighbor, or"),
     ] {
         let ran = Desk::root().run(&format!("exact {words}"));
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");

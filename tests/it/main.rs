@@ -44,6 +44,7 @@ mod documentation;
 mod duplicate_keys;
 mod experiments;
 mod function_size;
+mod help;
 mod hostile;
 mod hostile_inputs;
 mod json;

@@ -1,12 +1,14 @@
 //! Values of options, read and checked.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
 use leakbound::audit::Method;
 use leakbound::bound::{Claimed, Direction};
 use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
 use leakbound::study::{Methods, Number};
 use serde::{Serialize, Serializer};
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
@@ -39,6 +41,33 @@ pub fn choice<T: Clone + Send + Sync + 'static>(names: Names<T>) -> impl TypedVa
         let chosen = names.iter().find(|(name, ..)| *name == text);
         chosen.map(|(name, _, value)| Choice { name, value: value.clone() }).ok_or("no such name")
     })
+}
+
+/// A parser with the names that it reads, which shells complete and the help lists.
+#[derive(Clone)]
+struct Listed<P> {
+    parser: P,
+    names: Vec<&'static str>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Listed<P> {
+    type Value = P::Value;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, text: &OsStr) -> Result<P::Value, clap::Error> {
+        self.parser.parse_ref(command, arg, text)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names.iter().map(PossibleValue::new)))
+    }
+}
+
+/// Reads what `parser` reads, and tells its names.
+pub fn listed<P: TypedValueParser>(
+    parser: P,
+    names: impl IntoIterator<Item = &'static str>,
+) -> impl TypedValueParser<Value = P::Value> {
+    Listed { parser, names: names.into_iter().collect() }
 }
 
 /// Directions of divergences.

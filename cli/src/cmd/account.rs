@@ -2,7 +2,7 @@
 
 use super::conclude::{Asked, conclude};
 use super::votes_options::{Queries, queries};
-use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, orders};
+use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, listed, named, orders};
 use crate::args::{Common, ThresholdOptions};
 use crate::output::{Output, fault};
 use clap::Args;
@@ -27,26 +27,27 @@ pub struct AccountOptions {
     /// Recorded votes (.npz), a scenario (.toml), releases (.toml with [[release]]) or an event of dp_accounting (.json)
     #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml|EVENTS.json")]
     pub file: PathBuf,
-    /// Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own)
+    /// Noise on every count: gaussian:sigma=S or laplace:scale=B (recorded votes; a scenario has its own)
     #[arg(long, allow_hyphen_values = true)]
     pub noise: Option<Noise>,
     #[command(flatten)]
     #[serde(flatten)]
     pub threshold: ThresholdOptions,
     /// Delta at which to compute epsilon
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
-    /// Conversion of composed RDP to epsilon: improved or classic
-    #[arg(long, value_name = "NAME", default_value = "improved")]
+    /// Conversion of composed RDP to epsilon
+    #[arg(long, value_name = "NAME", default_value = "improved", help_heading = "Bounds")]
+    #[arg(value_parser = listed(named::<Conversion>, Conversion::ALL.map(Conversion::name)))]
     pub conversion: Conversion,
     /// Rényi orders of the table, such as 2,5 or 2..64; epsilon is taken over many more
-    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true, help_heading = "Bounds")]
     pub orders: Orders,
     /// Positions of the answered queries in order, such as 3,17, or all
     #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all", allow_hyphen_values = true)]
     pub queries: Queries,
     /// Index of the recorded instantiation of the teachers, from 0 (recorded votes)
-    #[arg(long, value_name = "I", default_value_t = 0)]
+    #[arg(long, value_name = "I", default_value_t = 0, help_heading = "Advanced")]
     pub instantiation: usize,
     /// Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent, once for
     /// each E
@@ -56,10 +57,10 @@ pub struct AccountOptions {
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 53))]
     pub group: Option<u64>,
     /// How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions
-    #[arg(long, value_parser = choice(LOSSES), default_value = "rdp")]
+    #[arg(long, value_parser = choice(LOSSES), default_value = "rdp", help_heading = "Bounds")]
     pub composition: Choice<bool>,
     /// Leave out the exact costs, which take a few milliseconds per query
-    #[arg(long)]
+    #[arg(long, help_heading = "Advanced")]
     pub no_exact: bool,
 }
 
@@ -104,7 +105,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     reject_options_of_releases(options)?;
     let Some(noise) = options.noise else {
-        let reason = "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B";
+        let reason = "recorded votes say nothing of the noise; it is gaussian:sigma=S or laplace:scale=B";
         return Err(Error::rejected("--noise", reason));
     };
     let mechanism = NoisyArgmax { noise, test: options.threshold.test()? };

@@ -3,7 +3,7 @@
 use super::binned;
 use super::conclude::{Asked, conclude};
 use super::output_sets::{choose_sets, few_repeats, unasked_pilot};
-use crate::args::values::{count, named};
+use crate::args::values::{count, listed, named};
 use crate::args::{BoundOptions, Common, CountsOptions, FurtherOptions};
 use crate::output::Output;
 use clap::Args;
@@ -31,8 +31,9 @@ pub struct AuditCountsOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub further: FurtherOptions,
-    /// How the queries compose: independent (independent outputs under both datasets), shared-teachers or per-query
-    #[arg(long, value_name = "MODE", default_value = "per-query")]
+    /// How the queries compose: independent means independent outputs under both datasets
+    #[arg(long, value_name = "MODE", default_value = "per-query", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<Composition>, Composition::ALL.map(Composition::name)))]
     pub composition: Composition,
 }
 

@@ -35,25 +35,28 @@ use std::time::Duration;
                         program is ended with everything that it started, however this command ends; processes that \
                         make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
 )]
+#[command(next_help_heading = "Advanced")]
+#[command(mut_arg("orders", |orders| orders.help_heading("Advanced")))]
+#[command(mut_arg("methods", |methods| methods.help_heading("Advanced")))]
 pub struct MechanismOptions {
     /// A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
     /// run without one
     #[arg(long, alias = "command", value_name = "COMMAND", conflicts_with = "exec")]
-    #[arg(required_unless_present_any = ["exec", "counterexample"])]
+    #[arg(required_unless_present_any = ["exec", "counterexample"], help_heading = None)]
     pub program: Option<String>,
     /// A program that is run once per output: {dataset} stands for the path of a JSON file, {seed} for a number;
     /// stdout is the output
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", help_heading = None)]
     pub exec: Option<String>,
     /// An example of the input, from which neighbors are made: a JSON array, or a file with one
     #[arg(long, value_name = "FILE.json|[...]", conflicts_with = "pairs")]
-    #[arg(required_unless_present_any = ["pairs", "counterexample"])]
+    #[arg(required_unless_present_any = ["pairs", "counterexample"], help_heading = None)]
     pub dataset: Option<String>,
     /// Which datasets are neighbors: add-remove, replace-one, l1:D or linf:D
-    #[arg(long, value_name = "RELATION", required_unless_present_any = ["pairs", "counterexample"])]
+    #[arg(long, value_name = "RELATION", required_unless_present_any = ["pairs", "counterexample"], help_heading = None)]
     pub relation: Option<Relation>,
     /// The legal numbers of a record; neighbors are then tried at both ends
-    #[arg(long, value_name = "LOW,HIGH", value_parser = domain, requires = "dataset", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = domain, requires = "dataset", allow_hyphen_values = true, help_heading = None)]
     pub domain: Option<Domain>,
     /// Pairs of neighbors to try, instead of those made from a dataset: a JSON array of objects with dataset and
     /// neighbor
@@ -79,7 +82,7 @@ pub struct MechanismOptions {
     #[arg(long, value_name = "N", value_parser = whole::<u64>(0, 1_000_000_000_000, "10^12"), allow_hyphen_values = true)]
     pub shrink_runs: Option<u64>,
     /// Runs of each of the two datasets, those of the search included
-    #[arg(long, value_name = "N", default_value = "1e5", value_parser = whole::<u64>(leakbound::study::MechanismStudy::FEWEST, 1_000_000_000_000, "10^12"), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1e5", value_parser = whole::<u64>(leakbound::study::MechanismStudy::FEWEST, 1_000_000_000_000, "10^12"), allow_hyphen_values = true, help_heading = None)]
     pub runs: u64,
     /// Time limit in seconds
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]

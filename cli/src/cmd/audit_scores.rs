@@ -49,7 +49,7 @@ pub struct ScoresOptions {
     #[serde(serialize_with = "crate::args::values::some_infinite")]
     pub threshold: Option<f64>,
     /// How the threshold is chosen, if none is given
-    #[arg(long, value_parser = choice(SELECTIONS), default_value = "uniform", conflicts_with = "threshold")]
+    #[arg(long, value_parser = choice(SELECTIONS), default_value = "uniform", conflicts_with = "threshold", help_heading = "Advanced")]
     pub selection: Choice<ThresholdSelection>,
     /// One-run audit: canaries of a single training run, each included by an independent fair coin
     #[arg(long, conflicts_with_all = ["threshold", "selection"])]
@@ -60,26 +60,26 @@ pub struct ScoresOptions {
     #[serde(serialize_with = "serialize_guesses")]
     pub guesses: Option<OneRunGuesses>,
     /// How the numbers of guesses are chosen, if none are given
-    #[arg(long, value_parser = choice(GUESSES), default_value = "split", requires = "one_run", conflicts_with = "guesses")]
+    #[arg(long, value_parser = choice(GUESSES), default_value = "split", requires = "one_run", conflicts_with = "guesses", help_heading = "Advanced")]
     pub guess_selection: Choice<GuessSelection>,
     /// Values of epsilon at which to bound delta from below
-    #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, conflicts_with = "one_run", allow_hyphen_values = true)]
+    #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, conflicts_with = "one_run", allow_hyphen_values = true, help_heading = "Advanced")]
     pub epsilons: Vec<Epsilon>,
     /// Rényi orders to bound, such as 2,8: scores are independent draws, and other bounds get half of the failure
     /// probability
-    #[arg(long, value_parser = orders, conflicts_with = "one_run", allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, conflicts_with = "one_run", allow_hyphen_values = true, help_heading = "Advanced")]
     pub orders: Option<Orders>,
     /// Delta of epsilon bounds and of --claim-epsilon
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
     /// Failure probability: that any printed bound is wrong
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Claim: training is (E, delta)-differentially private
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true, help_heading = "Bounds")]
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: training is M-GDP
-    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true)]
+    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_mu: Option<Claimed>,
 }
 
@@ -186,10 +186,10 @@ pub struct SelfCheckScoresOptions {
     #[serde(flatten)]
     pub source: ScoreSource,
     /// Delta of epsilon bounds
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
     /// Failure probability of all bounds of a selection together
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Simulated audits, on equal and on known distributions
     #[arg(long, value_name = "R", default_value = "1000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]

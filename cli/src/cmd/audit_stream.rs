@@ -38,22 +38,22 @@ pub struct StreamOptions {
     /// Raw outputs as CSV with columns world,output (world: s or s_prime); - for stdin
     pub file: PathBuf,
     /// Rényi orders to bound, such as 2,5 [default: those of the claims, or 2]
-    #[arg(long, value_parser = orders, allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, allow_hyphen_values = true, help_heading = "Bounds")]
     pub orders: Option<Orders>,
     /// Direction of the divergences
-    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both")]
+    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both", help_heading = "Advanced")]
     pub direction: Directions,
     /// Failure probability: that any bound or refutation is ever wrong, at any time
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Delta of --claim-epsilon
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
     /// Claim: one answer is (E, delta)-differentially private; reading stops when it is refuted
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true, help_heading = "Bounds")]
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE; reading stops when it is refuted
-    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
+    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true, help_heading = "Bounds")]
     pub claim_rdp: Vec<(Order, Claimed)>,
     /// Planned number of output pairs, where bounds are sharpest; they are valid at any number
     #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
@@ -63,7 +63,7 @@ pub struct StreamOptions {
     #[arg(long, value_name = "RULE", value_parser = named::<BinRule>, allow_hyphen_values = true)]
     pub bins: Option<BinRule>,
     /// Outputs of both worlds that choose the bins of quantile:K [default: 20 K]
-    #[arg(long, value_name = "N", requires = "bins", value_parser = whole::<u64>(1, 1_000_000, "10^6"), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", requires = "bins", value_parser = whole::<u64>(1, 1_000_000, "10^6"), allow_hyphen_values = true, help_heading = "Advanced")]
     pub pilot_outputs: Option<u64>,
     #[command(flatten)]
     #[serde(flatten)]

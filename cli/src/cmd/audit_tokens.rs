@@ -39,29 +39,29 @@ pub struct TokensOptions {
     #[arg(long, value_enum, default_value = "answered")]
     pub contexts: Contexts,
     /// Divide logits by this temperature first
-    #[arg(long, value_name = "T", value_parser = temperature, default_value = "1", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = temperature, default_value = "1", allow_hyphen_values = true, help_heading = "Advanced")]
     pub temperature: f64,
     /// Only the K likeliest tokens of the public model may be given
-    #[arg(long, value_name = "K", value_parser = whole::<u64>(2, 1_000_000_000, "10^9"), allow_hyphen_values = true)]
+    #[arg(long, value_name = "K", value_parser = whole::<u64>(2, 1_000_000_000, "10^9"), allow_hyphen_values = true, help_heading = "Advanced")]
     pub top_k: Option<u64>,
     /// Rényi orders, such as 2,5 or 2..64; positions are ranked by the first one
-    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32", allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32", allow_hyphen_values = true, help_heading = "Bounds")]
     pub orders: Orders,
     /// Failure probability: that any lower bound is wrong
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     #[command(flatten)]
     #[serde(flatten)]
     pub claims: ClaimOptions,
     /// Claim: the Rényi divergence of each single answer at ORDER is at most VALUE
-    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
+    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_answer_rdp: Vec<(Order, Claimed)>,
     /// Simulate N transcripts, answers at all positions, with the ensemble and with each neighbor, and bound the leakage of
     /// all answers by a k-cut of their privacy losses; recorded `transcripts` are taken without this option
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(100, 1_000_000, "10^6"), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(100, 1_000_000, "10^6"), allow_hyphen_values = true, help_heading = "Advanced")]
     pub transcripts: Option<u64>,
     /// How many of the most leaking positions are listed
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(0, 1_000_000, "10^6"), default_value = "10", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0, 1_000_000, "10^6"), default_value = "10", allow_hyphen_values = true, help_heading = "Advanced")]
     pub top: u64,
 }
 

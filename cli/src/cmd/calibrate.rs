@@ -30,7 +30,7 @@ pub struct CalibrateOptions {
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1", allow_hyphen_values = true)]
     pub times: u64,
     /// Votes per class, of mechanisms on votes: how many classes there are; of one voter its vote, such as 1,0,0
-    #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
+    #[arg(long, value_parser = histogram, allow_hyphen_values = true, help_heading = "Advanced")]
     pub histogram: Option<VoteHistogram>,
     /// Goal: (epsilon, delta)-differential privacy
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
@@ -54,7 +54,7 @@ pub struct CalibrateOptions {
     #[arg(long, value_name = "RATE", value_parser = probability, default_value = "0.01", allow_hyphen_values = true)]
     pub fpr: Probability,
     /// Share of members among all whom the attacker looks at, for the goal for posterior
-    #[arg(long, value_name = "SHARE", value_parser = probability, default_value = "0.5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", value_parser = probability, default_value = "0.5", allow_hyphen_values = true, help_heading = "Advanced")]
     pub prior: Probability,
 }
 

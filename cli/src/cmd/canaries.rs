@@ -51,7 +51,7 @@ pub struct CanaryPlanOptions {
     #[serde(serialize_with = "super::audit_scores::serialize_guesses")]
     pub guesses: Option<OneRunGuesses>,
     /// How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or of Gaussian noise
-    #[arg(long, value_parser = choice(GUESSES), conflicts_with = "guesses")]
+    #[arg(long, value_parser = choice(GUESSES), conflicts_with = "guesses", help_heading = "Advanced")]
     pub guess_selection: Option<Choice<PlannedGuesses>>,
     /// Low scores mean members, as those of losses do
     #[arg(long, visible_alias = "low-is-member")]
@@ -60,16 +60,16 @@ pub struct CanaryPlanOptions {
     #[arg(long, value_name = "A", value_parser = whole::<u64>(1, 1_000, "1000"), default_value = "1", allow_hyphen_values = true)]
     pub attacks: u64,
     /// Delta of the bound and of --claim-epsilon
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
     /// Failure probability: that any bound is wrong
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Claim: training is (E, delta)-differentially private
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true, help_heading = "Bounds")]
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: training is M-GDP
-    #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true)]
+    #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_mu: Option<f64>,
     /// Claim: training shows of a record no more than this mechanism, --times over
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = claimed)]
@@ -79,7 +79,7 @@ pub struct CanaryPlanOptions {
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1", requires = "mechanism", allow_hyphen_values = true)]
     pub times: u64,
     /// Simulated audits behind the forecast
-    #[arg(long, value_name = "R", value_parser = whole::<u64>(1, 100_000, "10^5"), default_value = "200", allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", value_parser = whole::<u64>(1, 100_000, "10^5"), default_value = "200", allow_hyphen_values = true, help_heading = "Advanced")]
     pub repetitions: u64,
 }
 
@@ -95,7 +95,7 @@ pub struct CanaryAuditOptions {
     #[arg(long, value_name = "HEX", value_parser = digest)]
     pub plan_sha256: Option<String>,
     /// Simulated audits behind the forecast
-    #[arg(long, value_name = "R", value_parser = whole::<u64>(1, 100_000, "10^5"), default_value = "200", allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", value_parser = whole::<u64>(1, 100_000, "10^5"), default_value = "200", allow_hyphen_values = true, help_heading = "Advanced")]
     pub repetitions: u64,
 }
 

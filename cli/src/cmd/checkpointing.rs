@@ -25,7 +25,7 @@ pub struct KeptOptions {
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
     /// Seconds between checkpoints; more if saving would take over 1 % of the time
-    #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true, help_heading = "Advanced")]
     pub checkpoint_seconds: f64,
 }
 

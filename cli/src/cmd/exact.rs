@@ -1,7 +1,7 @@
 //! `leakbound exact`.
 
 use super::conclude::{Asked, conclude};
-use crate::args::values::{Orders, Parsed, changes, delta, epsilon, histogram, orders};
+use crate::args::values::{Orders, Parsed, changes, delta, epsilon, histogram, listed, orders};
 use crate::args::{ClaimOptions, Common, ThresholdOptions};
 use crate::output::Output;
 use clap::Args;
@@ -24,37 +24,38 @@ use std::sync::Arc;
                         cut into bins, so that all values are lower ends, at most those of the numbers \
                         themselves.\n\nTheorems stand beside the exact values where the two datasets are \
                         neighbors as the mechanism means it.")]
+#[command(mut_arg("delta", |delta| delta.help_heading("Advanced")))]
 pub struct ExactOptions {
     /// Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism of a
     /// number]
-    #[arg(long, value_parser = histogram, required_unless_present = "mechanism", allow_hyphen_values = true)]
+    #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
     pub histogram: Option<VoteHistogram>,
     /// Votes per class of the neighbor [default: 1, with the record, for a mechanism of a number; 0 if the histogram is
     /// 1]
-    #[arg(long, value_parser = histogram, required_unless_present_any = ["worst_neighbor", "mechanism"])]
-    #[arg(conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
+    #[arg(long, value_parser = histogram, conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
     pub neighbor: Option<VoteHistogram>,
     /// Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every count by at most 1
-    #[arg(long, value_name = "ADJACENCY", value_parser = changes)]
+    #[arg(long, value_name = "ADJACENCY")]
+    #[arg(hide_possible_values = true, value_parser = listed(changes, Changes::ALL.map(Changes::name)))]
     pub worst_neighbor: Option<Changes>,
     /// A mechanism with its parameters, such as exponential:sigma=2
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = as_written)]
     #[arg(conflicts_with_all = ["noise", "threshold", "threshold_noise", "threshold_form"])]
     pub mechanism: Option<MechanismText>,
-    /// Noise on every count of a noisy argmax: gaussian:SIGMA or laplace:B
-    #[arg(long, required_unless_present = "mechanism", allow_hyphen_values = true)]
+    /// Noise on every count of a noisy argmax: gaussian:sigma=S or laplace:scale=B
+    #[arg(long, allow_hyphen_values = true)]
     pub noise: Option<Noise>,
     #[command(flatten)]
     #[serde(flatten)]
     pub threshold: ThresholdOptions,
     /// Rényi orders, such as 2,5 or 2..64
-    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true, help_heading = "Bounds")]
     pub orders: Orders,
     /// Values of epsilon at which to compute delta
-    #[arg(long, value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_delimiter = ',', value_parser = epsilon, allow_hyphen_values = true, help_heading = "Bounds")]
     pub epsilons: Vec<Epsilon>,
     /// Values of delta at which to compute epsilon
-    #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = delta, allow_hyphen_values = true, help_heading = "Bounds")]
     pub deltas: Vec<Delta>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -117,13 +118,16 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     conclude(common, output, &study, Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() })
 }
 
-/// The parser asks for one of the two options.
+/// How a mechanism is named.
+const NAMED: &str = "name a mechanism: --noise gaussian:sigma=40 is a noisy argmax of votes, --mechanism \
+                     exponential:sigma=2 any other; `leakbound mechanisms` lists them all";
+
 fn mechanism(options: &ExactOptions) -> Result<Arc<dyn Mechanism>> {
-    if let Some(named) = &options.mechanism {
-        return Ok(Arc::clone(&named.mechanism));
+    match (&options.mechanism, options.noise) {
+        (Some(named), _) => Ok(Arc::clone(&named.mechanism)),
+        (None, Some(noise)) => Ok(Arc::new(NoisyArgmax { noise, test: options.threshold.test()? })),
+        (None, None) => Err(Error::rejected("exact", NAMED)),
     }
-    let Some(noise) = options.noise else { unreachable!("the parser asks for one of the two") };
-    Ok(Arc::new(NoisyArgmax { noise, test: options.threshold.test()? }))
 }
 
 /// With the record where it is missing, and without it where it is not.

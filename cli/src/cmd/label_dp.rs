@@ -68,7 +68,7 @@ pub struct LabelCompareOptions {
     #[arg(value_name = "MECHANISM=FILE.npz", required = true)]
     pub recordings: Vec<NamedRecording>,
     /// Failure probability of all bounds together, and of each band of accuracies
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
 }
 
@@ -108,13 +108,13 @@ pub struct MemorizationOptions {
     #[arg(long, value_name = "TAU", value_parser = confidence, allow_hyphen_values = true)]
     pub threshold: Option<f64>,
     /// Delta of the bound and of --claim-epsilon
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "0", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "0", allow_hyphen_values = true, help_heading = "Bounds")]
     pub delta: Delta,
     /// Failure probability of the bound
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Claim: training is (E, delta)-label-differentially private
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true, help_heading = "Bounds")]
     pub claim_epsilon: Option<Epsilon>,
 }
 

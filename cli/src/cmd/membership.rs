@@ -6,7 +6,7 @@ use super::shadow_answers::RecordingOptions;
 use super::{defenses, shadow_answers, student_membership, text_membership};
 use crate::args::Common;
 use crate::args::values::{
-    Choice, Names, Parsed, choice, failure_probability, named, number, probability, resamples, whole,
+    Choice, Names, Parsed, choice, failure_probability, listed, named, number, probability, resamples, whole,
 };
 use crate::output::Output;
 use clap::{Args, Subcommand};
@@ -121,13 +121,13 @@ pub struct StudyOptions {
 pub struct AttackOptions<T: Args> {
     #[command(flatten)]
     #[serde(flatten)]
-    pub study: StudyOptions,
+    pub own: T,
     #[command(flatten)]
     #[serde(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
     #[serde(flatten)]
-    pub own: T,
+    pub study: StudyOptions,
 }
 
 /// What an attack looks at.
@@ -139,7 +139,7 @@ pub struct AnswerOptions {
     #[arg(long, value_parser = choice(ANSWERS))]
     pub answers: Option<Choice<LooksAt>>,
     /// With --answers encoder: views that are compared
-    #[arg(long, value_parser = choice(PAIRS), default_value = "all")]
+    #[arg(long, value_parser = choice(PAIRS), default_value = "all", help_heading = "Advanced")]
     pub pairs: Choice<ViewPairs>,
 }
 
@@ -147,7 +147,7 @@ pub struct AnswerOptions {
 #[derive(Debug, Args, Serialize)]
 pub struct VictimOptions {
     /// Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5
-    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
+    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true, help_heading = "Advanced")]
     pub victims: VictimList,
 }
 
@@ -158,7 +158,7 @@ pub struct MeasureOptions {
     #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = probability, default_value = "0,0.001,0.01", allow_hyphen_values = true)]
     pub fpr: Vec<Probability>,
     /// Level of the metrics: all guesses pooled, each sample by itself, or both
-    #[arg(long, value_parser = choice(LEVELS), default_value = "both")]
+    #[arg(long, value_parser = choice(LEVELS), default_value = "both", help_heading = "Advanced")]
     pub level: Choice<Levels>,
     /// Also report each class separately
     #[arg(long)]
@@ -167,22 +167,22 @@ pub struct MeasureOptions {
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole::<usize>(1, 1_000_000_000, "1e9"), default_value = "10", allow_hyphen_values = true)]
     pub top: Vec<usize>,
     /// Failure probability of each confidence limit
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Bootstrap resamples of the victims; 0 for no bands
-    #[arg(long, value_name = "N", value_parser = resamples_or_none, default_value = "1000", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = resamples_or_none, default_value = "1000", allow_hyphen_values = true, help_heading = "Advanced")]
     pub resamples: usize,
 }
 
 #[derive(Debug, Args, Serialize)]
 pub struct LiraOptions {
-    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
-    /// if logits are recorded
-    #[arg(long, value_parser = named::<MembershipScore>)]
+    /// Score of an answer [default: logit, if logits are recorded]
+    #[arg(long, value_parser = listed(named::<MembershipScore>, MembershipScore::ALL.map(MembershipScore::name)))]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub score: Option<MembershipScore>,
-    /// Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro
-    #[arg(long, value_parser = named::<LiraVariant>, default_value = "leakbound")]
+    /// Implementation whose formulas to use
+    #[arg(long, value_parser = listed(named::<LiraVariant>, LiraVariant::ALL.map(LiraVariant::name)))]
+    #[arg(default_value = "leakbound")]
     #[serde(serialize_with = "crate::args::values::written")]
     pub variant: LiraVariant,
     /// Shadow models: online (with and without the sample) or offline (without it)
@@ -192,7 +192,7 @@ pub struct LiraOptions {
     #[arg(long, value_parser = choice(VARIANCES), default_value = "per-sample")]
     pub variance: Choice<LiraVariance>,
     /// How augmented views are combined
-    #[arg(long, value_parser = choice(VIEWS), default_value = "independent")]
+    #[arg(long, value_parser = choice(VIEWS), default_value = "independent", help_heading = "Advanced")]
     pub views: Choice<LiraViews>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -215,9 +215,8 @@ pub struct LabelOnlyOptions {
 
 #[derive(Debug, Args, Serialize)]
 pub struct ThresholdAttackOptions {
-    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
-    /// if logits are recorded
-    #[arg(long, value_parser = named::<MembershipScore>)]
+    /// Score of an answer [default: loss, if logits are recorded]
+    #[arg(long, value_parser = listed(named::<MembershipScore>, MembershipScore::ALL.map(MembershipScore::name)))]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub score: Option<MembershipScore>,
 }
@@ -240,9 +239,8 @@ pub struct RmiaOptions {
 
 #[derive(Debug, Args, Serialize)]
 pub struct RiskOptions {
-    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
-    /// modified-entropy if logits are recorded
-    #[arg(long, value_parser = named::<MembershipScore>)]
+    /// Score of an answer [default: modified-entropy, if logits are recorded]
+    #[arg(long, value_parser = listed(named::<MembershipScore>, MembershipScore::ALL.map(MembershipScore::name)))]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub score: Option<MembershipScore>,
     /// Number of equal-count bins
@@ -259,19 +257,19 @@ pub struct NoOptions {}
 
 #[derive(Debug, Args, Serialize)]
 pub struct CompareOptions {
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub study: StudyOptions,
     /// Attacks, most important first [default: all that look at what is recorded]
     #[arg(long, value_parser = choice(&COMPARED), value_name = "NAME,...", value_delimiter = ',')]
     pub attacks: Vec<Choice<Compared>>,
     /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
-    /// (answer, query)
-    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    #[arg(long, value_name = "SCOPE", default_value = "answer", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<FailurePer>, FailurePer::ALL.map(FailurePer::name)))]
     pub failure_per: FailurePer,
     #[command(flatten)]
     #[serde(flatten)]
     pub victims: VictimOptions,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
 }
 
 /// Victims as they are written.

@@ -190,8 +190,8 @@ impl Program for Cli {
             Command::Run(options) => suite::run::<Self>(common, options),
             Command::Mechanisms(options) => mechanisms::run(common, options),
             Command::Schema(options) => schema::run(common, options, Self::command()).map(decided),
-            Command::Completions { shell } => generate::completions(common, *shell, Self::command()).map(decided),
-            Command::Man => generate::man(common, Self::command()).map(decided),
+            Command::Completions { shell } => generate::completions(common, *shell, Self::grouped()).map(decided),
+            Command::Man => generate::man(common, Self::grouped()).map(decided),
         }
     }
 

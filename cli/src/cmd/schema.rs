@@ -3,22 +3,15 @@
 use super::account::BudgetEpsilons;
 use super::membership::VictimList;
 use super::votes_options::Queries;
-use crate::args::values::{Choice, Orders};
+use crate::args::values::Orders;
 use crate::args::{Common, Format};
 use crate::output::print;
 use clap::Args;
 use clap::builder::{ArgAction, ValueHint};
-use leakbound::audit::{FailurePer, Method};
 use leakbound::black_box::Grid;
-use leakbound::distribution::ThresholdForm;
-use leakbound::divergence::Conversion;
-use leakbound::histogram::{Changes, VoteHistogram};
-use leakbound::mechanism::MechanismKind;
-use leakbound::membership::{LiraVariant, MembershipScore};
-use leakbound::model::{Adversary, Composition, PoisonSearch};
+use leakbound::histogram::VoteHistogram;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
 use leakbound::study::Methods;
-use leakbound::verify::{PROPERTIES, Property, subjects};
 use leakbound::{Error, Result, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,16 +47,12 @@ pub enum Kind {
     Flag,
 }
 
-/// What the type of an argument's values says of them: what kind each is, whether one is a list with commas, and its
-/// names where it is one of some names.
-type Described = (TypeId, Kind, bool, fn() -> Vec<String>);
+/// What the type of an argument's values says of them: what kind each is, and whether one is a list with commas.
+type Described = (TypeId, Kind, bool);
 
 fn described(argument: &clap::Arg) -> Option<Described> {
     const fn of<T: 'static>(kind: Kind, is_list: bool) -> Described {
-        (TypeId::of::<T>(), kind, is_list, Vec::new)
-    }
-    const fn named<T: 'static>(names: fn() -> Vec<String>) -> Described {
-        (TypeId::of::<T>(), Kind::String, false, names)
+        (TypeId::of::<T>(), kind, is_list)
     }
     let all = [
         of::<PathBuf>(Kind::Path, false),
@@ -81,20 +70,7 @@ fn described(argument: &clap::Arg) -> Option<Described> {
         of::<VoteHistogram>(Kind::Integer, true),
         of::<Queries>(Kind::Integer, true),
         of::<VictimList>(Kind::Integer, true),
-        named::<Changes>(|| owned(Changes::ALL.map(Changes::name))),
-        named::<Adversary>(|| owned(Adversary::ALL)),
-        named::<Composition>(|| owned(Composition::ALL)),
-        named::<Conversion>(|| owned([Conversion::Improved, Conversion::Classic])),
-        named::<FailurePer>(|| owned([FailurePer::Answer, FailurePer::Query])),
-        named::<PoisonSearch>(|| owned(PoisonSearch::ALL)),
-        named::<MembershipScore>(|| owned(MembershipScore::ALL)),
-        named::<ThresholdForm>(|| owned([ThresholdForm::Max, ThresholdForm::PerClass])),
-        named::<LiraVariant>(|| owned(LiraVariant::ALL)),
-        (TypeId::of::<Methods>(), Kind::String, true, || {
-            owned(["auto", "all"].into_iter().chain(Method::ALL.map(Method::name)))
-        }),
-        named::<Choice<&'static Property>>(|| owned(PROPERTIES.iter().map(|property| property.name))),
-        named::<Choice<&'static MechanismKind>>(|| owned(subjects().iter().map(|kind| kind.name))),
+        of::<Methods>(Kind::String, true),
     ];
     let value = argument.get_value_parser().type_id();
     all.into_iter().find(|(known, ..)| value == *known)
@@ -103,27 +79,21 @@ fn described(argument: &clap::Arg) -> Option<Described> {
 /// The kind of an argument's value, or of each of its values.
 fn kind(argument: &clap::Arg) -> Kind {
     match argument.get_action() {
-        ArgAction::Set | ArgAction::Append => described(argument).map_or(Kind::String, |(_, kind, ..)| kind),
+        ArgAction::Set | ArgAction::Append => described(argument).map_or(Kind::String, |(_, kind, _)| kind),
         _ => Kind::Flag,
     }
 }
 
 /// Whether an argument takes several values: it may be repeated, or its value is a list with commas.
 fn is_list(argument: &clap::Arg) -> bool {
-    matches!(argument.get_action(), ArgAction::Append) || described(argument).is_some_and(|(_, _, is_list, _)| is_list)
+    matches!(argument.get_action(), ArgAction::Append) || described(argument).is_some_and(|(_, _, is_list)| is_list)
 }
 
 /// The names that a value may have, where it is one of some names.
 fn names(argument: &clap::Arg) -> Vec<String> {
     let listed = argument.get_possible_values();
-    if kind(argument) == Kind::String && !listed.is_empty() {
-        return owned(listed.iter().map(|value| value.get_name()));
-    }
-    described(argument).map(|(.., names)| names()).unwrap_or_default()
-}
-
-fn owned(names: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
-    names.into_iter().map(|name| name.to_string()).collect()
+    let listed = listed.iter().filter(|_| kind(argument) == Kind::String);
+    listed.map(|value| value.get_name().to_owned()).collect()
 }
 
 /// Definitions of the documents, generated from the types of the answers. A test of `leakbound-validation` keeps them

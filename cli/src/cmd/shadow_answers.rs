@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 /// What was recorded.
 #[derive(Debug, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct RecordingOptions {
     /// Recorded answers: .npz, .csv, folders or glob patterns; several files are more models on the same samples
-    #[arg(required_unless_present_any = ["logits", "scores"], value_name = "FILE")]
+    #[arg(required_unless_present_any = ["logits", "scores"], value_name = "FILE", help_heading = None)]
     pub files: Vec<PathBuf>,
     /// Logits [model, sample, view, class] in a separate file (.npy)
     #[arg(long, value_name = "FILE.npy", conflicts_with_all = ["files", "scores"], requires_all = ["keep", "labels"])]

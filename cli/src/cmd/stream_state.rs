@@ -38,10 +38,10 @@ pub struct StateOptions {
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// What to do if FILE starts with bytes that the state has already counted
-    #[arg(long, value_enum, default_value = "reject", requires = "state")]
+    #[arg(long, value_enum, default_value = "reject", requires = "state", help_heading = "Advanced")]
     pub repeated: Repeated,
     /// Seconds between saves of the state; more if saving would take over 1 % of the time
-    #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true, help_heading = "Advanced")]
     pub state_seconds: f64,
 }
 

@@ -23,7 +23,7 @@ pub struct StudentMembershipOptions {
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1, 10_000, "10000"), default_value = "15", allow_hyphen_values = true)]
     pub bins: usize,
     /// Failure probability of all AUC intervals together, and of all TPR intervals together
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
 }
 

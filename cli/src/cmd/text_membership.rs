@@ -26,7 +26,7 @@ pub struct TextOptions {
     #[arg(long, value_name = "K", value_parser = share, default_value = "0.2", allow_hyphen_values = true)]
     pub share: f64,
     /// Entropy in nats below which a token can be surprising
-    #[arg(long, value_name = "H", value_parser = entropy_limit, default_value = "2", allow_hyphen_values = true)]
+    #[arg(long, value_name = "H", value_parser = entropy_limit, default_value = "2", allow_hyphen_values = true, help_heading = "Advanced")]
     #[serde(serialize_with = "crate::args::values::infinite")]
     pub entropy_limit: f64,
     /// False-positive rates at which to report the true-positive rate
@@ -41,7 +41,7 @@ pub struct TextOptions {
     #[arg(long, value_name = "FILE.npz", requires = "scores")]
     pub scores_output: Option<PathBuf>,
     /// Failure probability of all limits of all scores together
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
 }
 

@@ -2,7 +2,7 @@
 
 use super::conclude::{Asked, publish};
 use crate::args::Common;
-use crate::args::values::{Choice, Names, Parsed, choice, failure_probability, samples, seconds, whole};
+use crate::args::values::{Choice, Names, Parsed, choice, failure_probability, listed, samples, seconds, whole};
 use crate::output::{Output, Watch, envelope, interrupted};
 use crate::signals::{Second, interruption};
 use clap::Args;
@@ -12,7 +12,8 @@ use leakbound::quantity::FailureProbability;
 use leakbound::report::AccountantsDocument;
 use leakbound::study::{Study, TestedAccountant, Verdict, VerifyStudy};
 use leakbound::verify::{
-    Case, ClaimScope, ExternalOptions, FunctionAccountant, Plan, Property, SimulatedChecks, accountant_names, subjects,
+    Case, ClaimScope, ExternalOptions, FunctionAccountant, PROPERTIES, Plan, Property, SimulatedChecks,
+    accountant_names, subjects,
 };
 use leakbound::{Error, Result};
 use serde::Serialize;
@@ -46,36 +47,38 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "COMMAND")]
     pub program: Option<String>,
     /// Properties to test [default: all]
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = property)]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = listed(property, PROPERTIES.iter().map(|property| property.name)))]
     pub property: Vec<Choice<&'static Property>>,
     /// Number of cases per property
     #[arg(long, value_name = "N", default_value = "2000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
     pub cases: u64,
     /// Time limit in seconds for all properties together
-    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true, help_heading = "Advanced")]
     pub time_limit: Option<f64>,
     /// Test only this case, as printed with a counterexample
-    #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true)]
+    #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true, help_heading = "Advanced")]
     pub case: Option<Case>,
     /// Test Rényi divergences on this many simulated outputs per case and world instead of exact distributions
     #[arg(long, value_name = "SAMPLES", value_parser = samples, conflicts_with = "property", allow_hyphen_values = true)]
     pub simulate: Option<u64>,
     /// Failure probability of all refutations by simulation together
-    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
     /// Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one pair
     /// of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a sensitivity
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "program")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "program")]
+    #[arg(hide_possible_values = true, value_parser = listed(mechanism, subjects().iter().map(|kind| kind.name)))]
     pub mechanism: Vec<Choice<&'static MechanismKind>>,
     /// What the claims of the program depend on, and the directions in which they are tested: both, unless it says
     /// forward
     #[arg(long, value_parser = choice(SCOPES), default_value = "data-dependent", requires = "program")]
     pub scope: Choice<ClaimScope>,
     /// Time limit in seconds for each answer
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true, help_heading = "Advanced")]
     pub answer_timeout: f64,
     /// Time limit in seconds for the first answer; a program that does not give one is not started again
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true, help_heading = "Advanced")]
     pub start_timeout: f64,
 }
 
@@ -93,7 +96,7 @@ const SCOPES: Names<ClaimScope> = &[
 fn property(text: &str) -> Parsed<Choice<&'static Property>> {
     let found = Property::of_name(text.trim());
     found.map(|found| Choice { name: found.name, value: found }).ok_or_else(|| {
-        let names: Vec<&str> = leakbound::verify::PROPERTIES.iter().map(|property| property.name).collect();
+        let names: Vec<&str> = PROPERTIES.iter().map(|property| property.name).collect();
         format!("`{text}` is no property; there are {}", names.join(", "))
     })
 }

@@ -1,7 +1,7 @@
 //! Options of `leakbound audit votes`: what is recorded, and what is asked of it.
 
 use crate::args::BoundOptions;
-use crate::args::values::{Parsed, number, samples, whole};
+use crate::args::values::{Parsed, listed, named, number, samples, whole};
 use clap::{Args, ValueEnum};
 use leakbound::distribution::Noise;
 use leakbound::model::{Adversary, Composition, PoisonSearch};
@@ -9,24 +9,27 @@ use leakbound::study::Sampling;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
+/// Audit recorded teacher votes: lower bounds, exact leakage and accountants side by side
 #[derive(Debug, Clone, Args, Serialize)]
 #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
                         --noise gaussian:40 --samples 1e6")]
+#[command(next_help_heading = "Advanced")]
 pub struct VotesOptions {
     /// Recorded votes or neighbors (.npz)
+    #[arg(help_heading = None)]
     pub file: PathBuf,
     /// The private-prediction model to fit to the recording
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = None)]
     pub model: ModelName,
-    /// Noise on every count: gaussian:SIGMA or laplace:B
-    #[arg(long, allow_hyphen_values = true)]
+    /// Noise on every count: gaussian:sigma=S or laplace:scale=B
+    #[arg(long, allow_hyphen_values = true, help_heading = None)]
     pub noise: Noise,
-    /// Adversary model (not prompt-pate): nat-advq, pois-advq or pois-natq
-    #[arg(long, default_value = "pois-advq", value_name = "NAME")]
+    /// Adversary model; prompt-pate has none
+    #[arg(long, default_value = "pois-advq", value_name = "NAME", help_heading = None)]
+    #[arg(value_parser = listed(named::<Adversary>, Adversary::ALL.map(Adversary::name)))]
     pub adversary: Adversary,
     /// Outputs per query and world, such as 1e6
-    #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = samples, default_value = "1e6", allow_hyphen_values = true, help_heading = None)]
     pub samples: u64,
     /// How the outputs are drawn
     #[arg(long, value_enum, default_value = "monte-carlo")]
@@ -34,8 +37,9 @@ pub struct VotesOptions {
     /// Positions of the queries to audit, such as 3,17, or all
     #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all", allow_hyphen_values = true)]
     pub queries: Queries,
-    /// How the queries compose: independent, shared-teachers or per-query [default: what the model guarantees]
+    /// How the queries compose [default: what the model guarantees]
     #[arg(long, value_name = "MODE")]
+    #[arg(value_parser = listed(named::<Composition>, Composition::ALL.map(Composition::name)))]
     pub composition: Option<Composition>,
     /// Compose N answers to the query with the largest exact leakage, instead of one answer to each query
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
@@ -53,8 +57,9 @@ pub struct VotesOptions {
     /// Subsampling probability of a training point (private-knn) [default: 0.2]
     #[arg(long, value_name = "GAMMA", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
-    /// Where pois-natq looks for its point (private-knn): train, test or embedding [default: test]
+    /// Where pois-natq looks for its point (private-knn) [default: test]
     #[arg(long, value_name = "WHERE")]
+    #[arg(value_parser = listed(named::<PoisonSearch>, PoisonSearch::ALL.map(PoisonSearch::name)))]
     pub candidates: Option<PoisonSearch>,
     /// Training points (private-knn): arrays features and labels, unless FILE has them
     #[arg(long, value_name = "FILE")]

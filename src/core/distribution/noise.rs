@@ -8,12 +8,12 @@ use std::str::FromStr;
 
 /// Independent noise on each class, in votes.
 ///
-/// Written as `gaussian:SIGMA` or `laplace:B`.
+/// Written as `gaussian:sigma=S` or `laplace:scale=B`. Both names may be left out: documents hold `gaussian:40`.
 ///
 /// ```
 /// # use leakbound::distribution::Noise;
-/// let noise: Noise = "gaussian:40".parse()?;
-/// assert_eq!(noise.scale(), 40.0);
+/// let noise: Noise = "gaussian:sigma=40".parse()?;
+/// assert_eq!((noise.scale(), noise), (40.0, "gaussian:40".parse()?));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,8 +48,14 @@ impl FromStr for Noise {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let syntax = || Error::syntax("noise", text, "gaussian:SIGMA or laplace:B");
+        let syntax = || Error::syntax("noise", text, "gaussian:sigma=S or laplace:scale=B");
         let (name, scale) = text.split_once(':').ok_or_else(syntax)?;
+        let scale = match scale.split_once('=') {
+            None => scale,
+            // As the parameters of mechanisms read.
+            Some((name, scale)) if ["sigma", "scale"].contains(&name.trim()) => scale,
+            Some(_) => return Err(syntax()),
+        };
         let scale = NoiseScale::new(scale.trim().parse().map_err(|_| syntax())?)?;
         match name.trim() {
             "gaussian" => Ok(Self::Gaussian(scale)),

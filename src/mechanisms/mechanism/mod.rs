@@ -508,6 +508,8 @@ pub(crate) fn read_parameters(kind: &str, known: &[Parameter], text: &str) -> Re
             .split_once('=')
             .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
         let (name, value) = (name.trim(), value.trim());
+        // The field's word for the noise of Laplace; documents hold `sigma` for every kind.
+        let name = if name == "scale" { "sigma" } else { name };
         let Some(parameter) = known.iter().find(|parameter| parameter.name == name) else {
             let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
             return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));

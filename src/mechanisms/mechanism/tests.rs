@@ -34,3 +34,15 @@ pub(super) fn deltas(loss: EnclosedLoss, times: u64, least: f64, epsilon: f64) -
     let of = |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], least, 1e-4).unwrap().delta(epsilon);
     [of(loss.at_least).lower, of(loss.at_most).upper]
 }
+
+#[test]
+fn a_scale_of_noise_may_be_called_so() {
+    for (text, written) in [
+        ("laplace:scale=2", "laplace:sigma=2"),
+        ("poisson:rate=0.1,of=[laplace:scale=2]", "poisson:rate=0.1,of=[laplace:sigma=2]"),
+    ] {
+        assert_eq!(super::parse(text).unwrap().to_string(), written);
+    }
+    assert!(super::parse("laplace:scale=2,sigma=2").unwrap_err().to_string().ends_with("sigma comes twice"));
+    assert_eq!(super::NoiseFamily::parse("laplace:scale=?").unwrap().at(2.0).unwrap().to_string(), "laplace:sigma=2");
+}

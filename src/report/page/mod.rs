@@ -45,7 +45,7 @@ impl Page {
     /// The page: HTML that is also well-formed XML.
     #[must_use]
     pub fn html(&self) -> String {
-        let Content { envelope, title, sections, claims, refuted_by, figures, meaning } = &self.content;
+        let Content { envelope, title, sections, claims, figures, meaning } = &self.content;
         let mut lines = title.lines().filter(|line| !line.is_empty());
         let headline = lines.next().unwrap_or_default();
         let page = html! {
@@ -64,7 +64,7 @@ impl Page {
                     }
                     main {
                         (self.links())
-                        (self::claims(claims, *refuted_by))
+                        (self::claims(claims))
                         (warnings(&envelope.warnings))
                         @if !figures.is_empty() {
                             section id="figures" {
@@ -161,12 +161,12 @@ fn facts(facts: &[(String, String)]) -> Markup {
     }
 }
 
-fn claims(claims: &[Claim], refuted_by: Option<&str>) -> Markup {
+fn claims(claims: &[(Claim, Option<&str>)]) -> Markup {
     html! {
         @if !claims.is_empty() {
             section id="claims" {
                 h2 { "Claims" }
-                @for claim in claims {
+                @for (claim, refuted_by) in claims {
                     div class=(if claim.refuted { "claim refuted" } else { "claim" }) {
                         p {
                             strong { (if claim.refuted { "Refuted" } else { "Not refuted" }) ": " }
@@ -184,7 +184,7 @@ fn claims(claims: &[Claim], refuted_by: Option<&str>) -> Markup {
                                 " (" (one_in(claim.failure_probability)) ") happened"
                             }
                             "."
-                            @if let (true, Some(by)) = (claim.refuted, refuted_by) { " It is refuted by " (by) "." }
+                            @if let Some(by) = refuted_by { " It is refuted by " (by) "." }
                             @if !claim.refuted { " This does not show that the claim is true." }
                         }
                     }

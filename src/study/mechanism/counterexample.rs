@@ -10,6 +10,8 @@ use serde::Serialize;
 
 /// The smallest failure probability that is tried.
 const SMALLEST: f64 = 1e-300;
+/// A set is rare where a smaller share than this of the outputs of each dataset is in it.
+const RARE: f64 = 0.05;
 
 /// What refutes a claim: two neighbors, and a set of outputs whose probability under one is too large for the claim.
 #[derive(Debug, Clone, Serialize)]
@@ -120,6 +122,13 @@ impl CounterexampleFound {
     #[must_use]
     pub fn is_of_bits(&self) -> bool {
         self.predicate.is_of_bits()
+    }
+
+    /// Whether few outputs of either dataset are in the set.
+    #[must_use]
+    pub fn is_rare(&self) -> bool {
+        let worlds = [(self.inside, self.outputs), (self.inside_neighbor, self.outputs_neighbor)];
+        worlds.into_iter().all(|(inside, outputs)| (inside as f64) < RARE * outputs as f64)
     }
 
     /// To be kept.

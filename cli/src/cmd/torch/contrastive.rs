@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// How encoders learn without labels, and classifiers on them with labels.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct ContrastiveOptions {
     /// Epochs of the encoder of simclr or moco
     #[arg(long, value_name = "N", default_value = "800", value_parser = count, allow_hyphen_values = true)]

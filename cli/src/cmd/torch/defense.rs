@@ -10,9 +10,10 @@ use serde::Serialize;
 
 /// Which defense.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct DefenseOptions {
     /// The defense against membership inference
-    #[arg(long, value_name = "DEFENSE", default_value = "none")]
+    #[arg(long, value_name = "DEFENSE", default_value = "none", help_heading = None)]
     pub defense: DefenseName,
     /// Loss in nats that relaxloss keeps to
     #[arg(long, value_name = "NATS", default_value = "0.5946", value_parser = at_least_0, allow_hyphen_values = true)]
@@ -63,6 +64,7 @@ pub struct DefenseOptions {
 
 /// Training by DP-SGD, with the epochs and the batch size of all models.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct PrivateOptions {
     #[command(flatten)]
     #[serde(flatten)]

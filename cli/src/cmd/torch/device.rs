@@ -1,5 +1,6 @@
 //! Where networks are trained.
 
+use crate::args::values::{listed, named};
 use clap::Args;
 use leakbound::{Error, Result};
 use leakbound_train::{DeviceChoice, TrainingDevice, cuda_library};
@@ -12,8 +13,9 @@ use std::process::Command;
 /// Where networks are trained.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct DeviceOptions {
-    /// cpu, cuda, or auto: a GPU if there is one that can be used
+    /// Device of the training; auto is a GPU if there is one that can be used
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(value_parser = listed(named::<DeviceChoice>, DeviceChoice::ALL.map(DeviceChoice::name)))]
     pub device: DeviceChoice,
 }
 

@@ -42,17 +42,17 @@ pub struct DpsgdOptions {
     #[arg(long, value_name = "M", default_value = "16", value_parser = count, allow_hyphen_values = true)]
     pub models: usize,
     /// Training images of every model [default: all that are not canaries]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub images: Option<usize>,
     /// Train one model for the audit that this plan of `leakbound canaries plan` declares: on the canaries whose coin is
     /// up, with a score for each in the recording
     #[arg(long, value_name = "PLAN.json", conflicts_with_all = ["models", "canaries", "checkpoint"])]
     pub canary_plan: Option<PathBuf>,
     /// What the canaries of a plan are
-    #[arg(long, value_parser = choice(CANARIES), value_name = "KIND", default_value = "dirac", requires = "canary_plan")]
+    #[arg(long, value_parser = choice(CANARIES), value_name = "KIND", default_value = "dirac", requires = "canary_plan", help_heading = "Advanced")]
     pub canary_kind: Choice<RunCanaries>,
     /// Canaries: training images with a wrong label, drawn at random
-    #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub canaries: usize,
     #[command(flatten)]
     #[serde(flatten)]
@@ -64,14 +64,14 @@ pub struct DpsgdOptions {
     #[arg(long, value_name = "N", default_value = "20", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
     /// Expected batch size N: each image joins a step independently with probability N/images
-    #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub batch: usize,
     #[command(flatten)]
     #[serde(flatten)]
     pub descent: DescentOptions,
     /// Views of each image, drawn by --flip and --shift at every step, of which the gradients are averaged before they
     /// are clipped
-    #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub views: usize,
     #[command(flatten)]
     #[serde(flatten)]

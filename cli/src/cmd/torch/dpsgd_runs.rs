@@ -39,11 +39,11 @@ pub struct DpsgdRunsOptions {
     #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
     pub images: usize,
     /// The canary's image; its label is the class that is least likely under the initial weights
-    #[arg(long, value_parser = choice(IMAGES), value_name = "KIND", default_value = "blank")]
+    #[arg(long, value_parser = choice(IMAGES), value_name = "KIND", default_value = "blank", help_heading = "Advanced")]
     pub canary: Choice<RepeatedCanary>,
     /// Initial weights of all models: learned for this many epochs, without noise, from the images that no model is
     /// trained on; 0 for random ones
-    #[arg(long, value_name = "N", default_value = "5", value_parser = any_count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = any_count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub initial_epochs: usize,
     #[command(flatten)]
     #[serde(flatten)]
@@ -56,7 +56,7 @@ pub struct DpsgdRunsOptions {
     pub epochs: usize,
     /// Expected batch size N: each image joins a step independently with probability N/images; all of them if it is
     /// that of --images
-    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub batch: usize,
     #[command(flatten)]
     #[serde(flatten)]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// How teachers and students learn from labeled and from unlabeled images.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct FixMatchOptions {
     /// Steps of the student
     #[arg(long, value_name = "N", default_value = "3000", value_parser = count, allow_hyphen_values = true)]

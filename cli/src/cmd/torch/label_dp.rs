@@ -39,10 +39,10 @@ pub struct LabelDpOptions {
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub epsilon: Option<Epsilon>,
     /// Delta of agibi; the others need none
-    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true, help_heading = "Advanced")]
     pub delta: Delta,
     /// Fraction of the images of each stage of lp-2st; more than two stages make LP-MST
-    #[arg(long, value_name = "S,S,...", value_delimiter = ',', default_value = "0.5,0.5", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S,S,...", value_delimiter = ',', default_value = "0.5,0.5", value_parser = share, allow_hyphen_values = true, help_heading = "Advanced")]
     pub stages: Vec<f64>,
     /// Models, each with canaries, noise and initial weights of its own
     #[arg(long, value_name = "M", default_value = "1", value_parser = count, allow_hyphen_values = true)]
@@ -57,22 +57,22 @@ pub struct LabelDpOptions {
     #[arg(long, value_name = "N", default_value = "20", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
     /// Batch size
-    #[arg(long, value_name = "N", default_value = "128", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "128", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub batch: usize,
     /// Learning rate of SGD
-    #[arg(long, value_name = "R", default_value = "0.05", value_parser = rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", default_value = "0.05", value_parser = rate, allow_hyphen_values = true, help_heading = "Advanced")]
     pub learning_rate: f64,
     /// Momentum
-    #[arg(long, value_name = "B", default_value = "0.9", value_parser = below_1, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", default_value = "0.9", value_parser = below_1, allow_hyphen_values = true, help_heading = "Advanced")]
     pub momentum: f64,
     /// Weight decay
-    #[arg(long, value_name = "W", default_value = "0", value_parser = below_1, allow_hyphen_values = true)]
+    #[arg(long, value_name = "W", default_value = "0", value_parser = below_1, allow_hyphen_values = true, help_heading = "Advanced")]
     pub weight_decay: f64,
     #[command(flatten)]
     #[serde(flatten)]
     pub augmentation: AugmentationOptions,
     /// Networks trained in parallel; fewer need less memory [default: fastest on the device]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub side_by_side: Option<usize>,
 }
 

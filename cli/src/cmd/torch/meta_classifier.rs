@@ -43,7 +43,7 @@ pub struct MetaClassifierOptions {
     #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
     pub images: usize,
     /// Public points, drawn from the test images, at which networks answer for the attack by distance
-    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub points: usize,
     #[command(flatten)]
     #[serde(flatten)]

@@ -13,10 +13,10 @@ pub struct NetworkOptions {
     #[arg(long, value_name = "NETWORK", value_parser = choice(NETWORKS), default_value = "mlp")]
     pub network: Choice<Network>,
     /// Hidden units of an mlp
-    #[arg(long, value_name = "H", default_value = "64", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "H", default_value = "64", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub hidden: usize,
     /// Filters of each convolution of a cnn
-    #[arg(long, value_name = "N", default_value = "64", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "64", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub filters: usize,
 }
 

@@ -20,13 +20,13 @@ pub struct NoiseOptions {
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub epsilon: Option<Epsilon>,
     /// Delta of that guarantee
-    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true, help_heading = "Advanced")]
     pub delta: Delta,
     /// Clipping norm of per-image gradients in DP-SGD
-    #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true, help_heading = "Advanced")]
     pub clipping_norm: f64,
     /// Decay of the exponential moving average of the parameters, which is then the model of DP-SGD, such as 0.9999
-    #[arg(long, value_name = "D", value_parser = below_1, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = below_1, allow_hyphen_values = true, help_heading = "Advanced")]
     pub average: Option<f64>,
 }
 
@@ -57,6 +57,7 @@ impl NoiseOptions {
 
 /// Steps along noisy gradients at a constant rate.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct DescentOptions {
     /// Learning rate of SGD
     #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]

@@ -8,7 +8,7 @@ use super::recipe::Recipe;
 use super::student::scale;
 use super::training_run::{About, Recorded};
 use crate::args::Common;
-use crate::args::values::{delta, threshold};
+use crate::args::values::{delta, listed, named, threshold};
 use crate::cmd::recorded_plan::RecordedPlan;
 use clap::Args;
 use leakbound::Result;
@@ -38,15 +38,17 @@ pub struct PateFmOptions {
     #[arg(long, value_name = "T", default_value = "100", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
     /// Answer only if the noisy largest count reaches T votes
-    #[arg(long, value_name = "T", value_parser = threshold, default_value = "50", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = threshold, default_value = "50", allow_hyphen_values = true, help_heading = "Advanced")]
     pub threshold: f64,
-    /// Noise of the threshold test: gaussian:SIGMA
+    /// Noise of the threshold test: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:40", allow_hyphen_values = true)]
+    #[arg(help_heading = "Advanced")]
     pub threshold_noise: Noise,
     /// Where that noise is added: per-class (a draw on each count, as published) or max (one draw on the largest count)
-    #[arg(long, value_name = "FORM", default_value = "per-class")]
+    #[arg(long, value_name = "FORM", default_value = "per-class", help_heading = "Advanced")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<ThresholdForm>, ThresholdForm::ALL.map(ThresholdForm::name)))]
     pub threshold_form: ThresholdForm,
-    /// Noise on every count of an answer: gaussian:SIGMA
+    /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:20", allow_hyphen_values = true)]
     pub noise: Noise,
     /// Labels of the student: queries end when there are so many
@@ -54,19 +56,19 @@ pub struct PateFmOptions {
     pub labels: usize,
     /// Labels of each class instead: queries end when every class has so many; answers beyond cost as much and are not
     /// used
-    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "labels", allow_hyphen_values = true)]
+    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "labels", allow_hyphen_values = true, help_heading = "Advanced")]
     pub labels_per_class: Option<usize>,
     /// Answers at most with --labels-per-class, for which epsilon is claimed [default: --queries]
-    #[arg(long, value_name = "A", value_parser = count, requires = "labels_per_class", allow_hyphen_values = true)]
+    #[arg(long, value_name = "A", value_parser = count, requires = "labels_per_class", allow_hyphen_values = true, help_heading = "Advanced")]
     pub answers: Option<usize>,
     /// Queries at most, for which epsilon is claimed, whether or not they are made: training images in random order
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
     pub queries: usize,
     /// Delta of epsilon
-    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true, help_heading = "Advanced")]
     pub delta: Delta,
     /// Canaries: training images with a wrong label, drawn at random
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub canaries: usize,
     #[command(flatten)]
     #[serde(flatten)]

@@ -39,7 +39,7 @@ pub struct PromptPateOptions {
     #[arg(long, value_parser = choice(ADVERSARIES), value_name = "NAME", default_value = "pois-advq")]
     pub adversary: Choice<PromptAdversary>,
     /// The answer that all-same instructs a teacher to give [default: 1]
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", help_heading = "Advanced")]
     pub class: Option<u8>,
     /// Teachers: prompts with private examples
     #[arg(long, value_name = "K", default_value = "200", value_parser = count, allow_hyphen_values = true)]
@@ -57,6 +57,7 @@ pub struct PromptPateOptions {
 
 /// A transformer that learns in context, and its training.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct TransformerOptions {
     /// Width of a token, a multiple of --heads
     #[arg(long, value_name = "N", default_value = "64", value_parser = count, allow_hyphen_values = true)]

@@ -33,7 +33,7 @@ pub struct TorchPropertyOptions {
           allow_hyphen_values = true)]
     pub percentages: Vec<f64>,
     /// The value that the images of the student's teachers have, one of --percentages
-    #[arg(long, value_name = "P", default_value = "25", value_parser = percentage, allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", default_value = "25", value_parser = percentage, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_percentage: f64,
     /// Training images of the ensembles
     #[arg(long, value_parser = choice(SOURCES), default_value = "public")]
@@ -42,13 +42,13 @@ pub struct TorchPropertyOptions {
     #[arg(long, value_name = "K", default_value = "50", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
     /// Public points, drawn from the test images, to be labeled by the teachers
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub points: usize,
     /// Standard deviation of the noise on the votes for each class (GNMax)
-    #[arg(long, value_name = "S", default_value = "5", value_parser = noise_scale, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "5", value_parser = noise_scale, allow_hyphen_values = true, help_heading = "Advanced")]
     pub sigma: NoiseScale,
     /// Delta at which to report the cost of these labels
-    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true, help_heading = "Advanced")]
     pub delta: Delta,
     #[command(flatten)]
     #[serde(flatten)]
@@ -57,13 +57,13 @@ pub struct TorchPropertyOptions {
     #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
     /// Epochs of the student
-    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "25", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_epochs: usize,
     /// Batch size
-    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub batch: usize,
     /// Learning rate of Adam
-    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true, help_heading = "Advanced")]
     pub learning_rate: f64,
 }
 

@@ -10,6 +10,7 @@ use super::shadow_figures::figures;
 use super::training::{AugmentationOptions, TrainingOptions};
 use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
+use crate::args::values::{listed, named};
 use crate::cmd::recorded_plan::{RecordedPlan, untrained_views};
 use clap::Args;
 use leakbound::Result;
@@ -43,7 +44,7 @@ pub struct ShadowOptions {
     #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
     pub audit: usize,
     /// Training images that every model has [default: all that are not audited]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub fixed: Option<usize>,
     /// What is audited in their place: original (the images as they are), mislabeled (a random wrong label),
     /// duplicated (half as many, each twice: mislabeled, which is attacked, and as it is), always-duplicated (mislabeled,
@@ -51,26 +52,28 @@ pub struct ShadowOptions {
     /// out-of-distribution (images of --others), uniform (random pixels) or blank (one random color); the last three
     /// with random labels
     #[arg(long, value_name = "KIND", default_value = "mislabeled")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<CanaryKind>, CanaryKind::ALL.map(CanaryKind::name)))]
     pub canaries: CanaryKind,
     /// Images of another data set of the same shape for out-of-distribution canaries, in any form of --data; its
     /// training half is used
-    #[arg(long, value_name = "PATH", required_if_eq("canaries", "out-of-distribution"))]
+    #[arg(long, value_name = "PATH", required_if_eq("canaries", "out-of-distribution"), help_heading = "Advanced")]
     pub others: Option<PathBuf>,
     /// How models are assigned to audited samples: half (exactly half of the models) or independent (each with
     /// probability 1/2)
-    #[arg(long, value_name = "HOW", default_value = "half")]
+    #[arg(long, value_name = "HOW", default_value = "half", help_heading = "Advanced")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<Inclusion>, Inclusion::ALL.map(Inclusion::name)))]
     pub inclusion: Inclusion,
     /// Augmented views of a sample to query: 1 (the image itself) or 18 (as it is and flipped, each shifted by
     /// -S, 0 and S pixels on both axes; view 4 is the image itself)
-    #[arg(long, value_name = "1|18", default_value = "1", value_parser = ["1", "18"])]
+    #[arg(long, value_name = "1|18", default_value = "1", value_parser = ["1", "18"], help_heading = "Advanced")]
     pub views: String,
     /// The shift S of the 18 views in pixels [default: --shift, or 2 if that is 0]
-    #[arg(long, value_name = "S", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub view_shift: Option<usize>,
     /// Also query the models on the nearest neighbor of each audited sample among the fixed images, by the distance of
     /// pixels, each the neighbor of one sample (`membership lira --answers neighbor`; with --defense selena also on
     /// Split-AI)
-    #[arg(long)]
+    #[arg(long, help_heading = "Advanced")]
     pub neighbors: bool,
     #[command(flatten)]
     #[serde(flatten)]

@@ -7,7 +7,7 @@ use super::recipe::Recipe;
 use super::training::TrainingOptions;
 use super::training_run::{About, add_fields};
 use crate::args::Common;
-use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, number, orders, threshold};
+use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, listed, named, number, orders, threshold};
 use clap::Args;
 use leakbound::accountant::PrivacyBudget;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
@@ -38,7 +38,7 @@ pub struct StudentOptions {
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
     /// Training images per teacher [default: an equal share of all]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub images: Option<usize>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -47,65 +47,68 @@ pub struct StudentOptions {
     #[serde(flatten)]
     pub training: TrainingOptions,
     /// Fraction of the test images of each class that is public; the rest measures accuracy
-    #[arg(long, value_name = "P", default_value = "0.8", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", default_value = "0.8", value_parser = share, allow_hyphen_values = true, help_heading = "Advanced")]
     pub public: f64,
     /// Privacy budgets: for each E, label queries until epsilon would exceed E and train a student; inf labels all
     #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = budget, default_value = "1,2,3,5", allow_hyphen_values = true)]
     #[serde(serialize_with = "serialize_budgets")]
     pub budgets: Vec<Epsilon>,
     /// Delta of the budgets
-    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true, help_heading = "Advanced")]
     pub delta: Delta,
     /// Answer only if the noisy largest count reaches T votes
     #[arg(long, value_name = "T", value_parser = threshold, default_value = "200", allow_hyphen_values = true)]
     pub threshold: f64,
-    /// Noise of the threshold test: gaussian:SIGMA
+    /// Noise of the threshold test: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:150", allow_hyphen_values = true)]
+    #[arg(help_heading = "Advanced")]
     pub threshold_noise: Noise,
     /// Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count)
-    #[arg(long, value_name = "FORM", default_value = "max")]
+    #[arg(long, value_name = "FORM", default_value = "max", help_heading = "Advanced")]
+    #[arg(hide_possible_values = true, value_parser = listed(named::<ThresholdForm>, ThresholdForm::ALL.map(ThresholdForm::name)))]
     pub threshold_form: ThresholdForm,
-    /// Noise on every count of an answer: gaussian:SIGMA
+    /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:40", allow_hyphen_values = true)]
     pub noise: Noise,
     /// What an answer is charged: for these votes, or for any votes
-    #[arg(long, value_parser = choice(COSTS), default_value = "data-dependent")]
+    #[arg(long, value_parser = choice(COSTS), default_value = "data-dependent", help_heading = "Advanced")]
     pub costs: Choice<LabelCosts>,
     /// Rényi orders of which the best is taken, such as 16 or 2..64 [default: a dense grid from 1.05 to 1e5]
-    #[arg(long, value_parser = orders, allow_hyphen_values = true)]
+    #[arg(long, value_parser = orders, allow_hyphen_values = true, help_heading = "Advanced")]
     pub orders: Option<Orders>,
-    /// Conversion of composed RDP to epsilon: improved or classic
-    #[arg(long, value_name = "NAME", default_value = "improved")]
+    /// Conversion of composed RDP to epsilon
+    #[arg(long, value_name = "NAME", default_value = "improved", help_heading = "Advanced")]
+    #[arg(value_parser = listed(named::<Conversion>, Conversion::ALL.map(Conversion::name)))]
     pub conversion: Conversion,
     /// The network of each student [default: that of the teachers]
-    #[arg(long, value_name = "NETWORK", value_parser = choice(NETWORKS))]
+    #[arg(long, value_name = "NETWORK", value_parser = choice(NETWORKS), help_heading = "Advanced")]
     pub student_network: Option<Choice<Network>>,
     /// Hidden units of a student that is an mlp [default: those of the teachers]
-    #[arg(long, value_name = "H", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "H", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_hidden: Option<usize>,
     /// Filters of each convolution of a student that is a cnn [default: those of the teachers]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_filters: Option<usize>,
     /// Epochs over the labeled images
-    #[arg(long, value_name = "N", default_value = "50", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_epochs: usize,
     /// Batch size of the student
-    #[arg(long, value_name = "N", default_value = "128", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "128", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_batch: usize,
     /// Learning rate of Adam for students
-    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_learning_rate: f64,
     /// What that rate is multiplied by after each pass
-    #[arg(long, value_name = "F", default_value = "0.95", value_parser = factor, allow_hyphen_values = true)]
+    #[arg(long, value_name = "F", default_value = "0.95", value_parser = factor, allow_hyphen_values = true, help_heading = "Advanced")]
     pub student_decay: f64,
     /// Randomly drawn training images that students are queried on [default: 2000, or all if there are fewer]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub private: Option<usize>,
     /// Networks without privacy to compare with: trained like students, but on all private images with their true labels
-    #[arg(long, value_name = "N", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = any_count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub baselines: usize,
     /// Independent runs, with new partitions, weights, query orders and noise
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub runs: usize,
 }
 

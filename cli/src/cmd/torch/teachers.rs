@@ -28,7 +28,7 @@ pub struct TeachersOptions {
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
     /// Training images per teacher [default: an equal share of all]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub images: Option<usize>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub struct TeachersOptions {
     #[arg(long, value_name = "N", default_value = "60", value_parser = any_count, allow_hyphen_values = true)]
     pub adversarial: usize,
     /// Retrainings of one teacher for each query
-    #[arg(long, value_name = "N", default_value = "50", value_parser = any_count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = any_count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub retrainings: usize,
     #[command(flatten)]
     #[serde(flatten)]

@@ -51,13 +51,13 @@ pub struct TorchTokensOptions {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub public: Vec<PathBuf>,
     /// Fraction of the documents that are public where no --public is given
-    #[arg(long, value_name = "S", default_value = "0.3", conflicts_with = "public", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "0.3", conflicts_with = "public", value_parser = share, allow_hyphen_values = true, help_heading = "Advanced")]
     pub public_share: f64,
     /// Fraction of the private documents that no model is trained on
-    #[arg(long, value_name = "S", default_value = "0.2", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "0.2", value_parser = share, allow_hyphen_values = true, help_heading = "Advanced")]
     pub held_out: f64,
     /// Cut files into documents of about so many bytes [default: a file is a document]
-    #[arg(long, value_name = "BYTES", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub document: Option<usize>,
     /// Recording of next tokens to write (.npz); replaced only once it is complete
     #[arg(long, value_name = "FILE.npz")]
@@ -81,6 +81,7 @@ pub struct TorchTokensOptions {
 
 /// Transformers over bytes, and their training.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct LanguageModelOptions {
     /// Bytes that a model sees, at most
     #[arg(long, value_name = "N", default_value = "64", value_parser = count, allow_hyphen_values = true)]
@@ -110,7 +111,7 @@ pub struct LanguageModelOptions {
     #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
     pub member_learning_rate: f64,
     /// Random sequences of letters, each planted with one member that is drawn by a fair die
-    #[arg(long, value_name = "N", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = any_count, allow_hyphen_values = true, help_heading = None)]
     pub planted: usize,
     /// Letters of a planted sequence, at most half of --context
     #[arg(long, value_name = "N", default_value = "12", value_parser = count, allow_hyphen_values = true)]
@@ -122,13 +123,14 @@ pub struct LanguageModelOptions {
 
 /// What is recorded of the models.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct TokenRecordingOptions {
     /// Positions at which next tokens are recorded, those of planted sequences not counted
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true, help_heading = None)]
     pub positions: usize,
     /// Answer with tokens drawn by a mechanism of `audit tokens`, behind prompts of half a context that no model was
     /// trained on [default: places in text held out, and no answers]
-    #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = mechanism, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = mechanism, allow_hyphen_values = true, help_heading = None)]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub mechanism: Option<Arc<dyn TokenMechanism>>,
     /// Answers behind each prompt

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 /// The training of each network.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct TrainingOptions {
     /// Epochs [default: 30; shadow models 40]
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true, help_heading = None)]
     pub epochs: Option<usize>,
     /// Epochs per epoch ("Attacking PATE" makes 20)
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
@@ -40,6 +41,7 @@ pub struct TrainingOptions {
 
 /// How training images are moved.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct AugmentationOptions {
     /// Flip training images with probability 1/2
     #[arg(long)]

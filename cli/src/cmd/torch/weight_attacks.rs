@@ -38,9 +38,10 @@ pub struct RecordedMetaClassifierOptions {
 
 /// Meta-classifiers and their evaluation.
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(next_help_heading = "Advanced")]
 pub struct WeightAttackOptions {
     /// Meta-classifiers on the weights
-    #[arg(long, value_enum, value_name = "NAME,...", default_value = "flat,set", value_delimiter = ',')]
+    #[arg(long, value_enum, value_name = "NAME,...", default_value = "flat,set", value_delimiter = ',', help_heading = None)]
     pub classifiers: Vec<MetaClassifierName>,
     /// Most epochs of each meta-classifier
     #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
@@ -85,7 +86,7 @@ pub struct WeightAttackOptions {
     #[arg(long, value_name = "N", default_value = "9999", value_parser = whole::<usize>(1, 10_000_000, "10^7"), allow_hyphen_values = true)]
     pub permutations: usize,
     /// Failure probability of all intervals together
-    #[arg(long, value_name = "P", default_value = "0.05", value_parser = failure_probability, allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = failure_probability, allow_hyphen_values = true, help_heading = "Bounds")]
     pub failure_probability: FailureProbability,
 }
 
