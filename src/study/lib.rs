@@ -11,6 +11,8 @@ pub use leakbound_record::*;
 
 /// The names that most programs need, as far as this package has them.
 pub mod prelude {
-    pub use crate::study::{Answer, Study, unwatched};
+    pub use crate::study::{
+        Answer, DpSgd, Goal, Study, calibrate, epsilon, epsilon_lower_bound, lira, unwatched,
+    };
     pub use leakbound_record::prelude::*;
 }

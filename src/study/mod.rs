@@ -59,6 +59,7 @@ mod meta_classifier;
 mod number;
 mod progress;
 mod property;
+mod questions;
 mod rerun;
 pub(crate) mod rows;
 mod score_bounds;
@@ -101,6 +102,7 @@ pub use meta_classifier::{InferredValues, MetaClassifierAnswer, MetaClassifierSt
 pub use number::Number;
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyStudy};
+pub use questions::{DpSgd, calibrate, epsilon, epsilon_lower_bound, lira};
 pub use rerun::RerunAnswer;
 pub use scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
 pub use self_check::{CheckedAudit, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy};

@@ -53,25 +53,16 @@ impl Answers {
 /// cost and, on request, an enclosure of ε by privacy-loss distributions.
 ///
 /// ```
-/// # use leakbound::divergence::Conversion;
 /// # use leakbound::histogram::VoteHistogram;
 /// # use leakbound::mechanism::NoisyArgmax;
-/// # use leakbound::quantity::{Delta, Order};
+/// # use leakbound::quantity::Delta;
 /// # use leakbound::record::RecordedQuery;
 /// # use leakbound::study::{AccountStudy, Answers, Study, unwatched};
 /// let votes = VoteHistogram::new(vec![40, 8, 2])?;
 /// let query = RecordedQuery { position: 0, label: None, histogram: votes, votes: Vec::new() };
 /// let mechanism = NoisyArgmax { noise: "gaussian:10".parse()?, test: None };
-/// let study = AccountStudy {
-///     answers: Answers::Recorded { mechanism, queries: vec![query; 20] },
-///     delta: Delta::new(1e-5)?,
-///     conversion: Conversion::Improved,
-///     orders: vec![Order::new(2.0)?],
-///     exact: true,
-///     privacy_losses: true,
-///     budgets: Vec::new(),
-///     seed: 0,
-/// };
+/// let answers = Answers::Recorded { mechanism, queries: vec![query; 20] };
+/// let study = AccountStudy { privacy_losses: true, ..AccountStudy::new(answers, Delta::new(1e-5)?) };
 /// let answer = study.run(&unwatched)?;
 /// let composed = answer.losses.as_ref().unwrap().epsilon;
 /// assert!(answer.curves.iter().all(|curve| composed.lower.0 <= curve.epsilon.0));
@@ -96,4 +87,23 @@ pub struct AccountStudy {
     pub budgets: Vec<Epsilon>,
     /// The seed of that noise.
     pub seed: u64,
+}
+
+impl AccountStudy {
+    /// All accountants at the usual Rényi orders with the improved conversion, and exact costs; no privacy losses and no
+    /// budgets.
+    #[must_use]
+    pub fn new(answers: Answers, delta: Delta) -> Self {
+        let orders = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|order| Order::new(order).expect("an order"));
+        Self {
+            answers,
+            delta,
+            conversion: Conversion::Improved,
+            orders: orders.to_vec(),
+            exact: true,
+            privacy_losses: false,
+            budgets: Vec::new(),
+            seed: 0,
+        }
+    }
 }
