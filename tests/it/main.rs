@@ -80,6 +80,7 @@ mod studies_of_outputs;
 mod surfaces;
 mod verdicts;
 mod whole_answer;
+mod words;
 
 /// The folder of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -100,7 +100,7 @@ impl Votes {
         }
     }
 
-    /// Whether there are so many voters that samples are drawn one at a time.
+    /// Whether samples are drawn one at a time, for the large number of voters.
     pub(super) fn one_by_one(&self) -> bool {
         matches!(self, Self::Multinomial { voters, .. } if *voters + Change::MAX_POINTS >= 1 << 31)
     }
