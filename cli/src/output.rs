@@ -333,7 +333,7 @@ fn terminal_bar(hidden: bool, length: u64, unit: &'static str) -> ProgressBar {
         return ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
     }
     let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-    let template = format!("{{wide_bar}} {{percent}} %  {{human_pos}} {unit}, {{rate}}, {{eta}} left");
+    let template = format!("{{wide_bar}} {{percent}}%  {{human_pos}} {unit}, {{rate}}, {{eta}} left");
     if let Ok(style) = ProgressStyle::with_template(&template) {
         // A terminal that cannot be written to shows no bar.
         let rate = |state: &ProgressState, text: &mut dyn Write| {

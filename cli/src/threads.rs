@@ -26,7 +26,9 @@ impl Fewer {
     /// What the user should know, as one line.
     pub(super) fn sentence(&self) -> String {
         let Self { started, wanted, reason } = self;
-        format!("working on {started} of {wanted} threads: {reason}; the result is the same and comes later")
+        format!(
+            "working on {started} of {wanted} threads: {reason}; results are unaffected, but the run will be slower"
+        )
     }
 }
 
@@ -236,7 +238,8 @@ mod tests {
         assert_eq!(capped, MOST);
         assert_eq!(
             fewer.unwrap().sentence(),
-            "working on 4096 of 100000 threads: there are never more than 4096; the result is the same and comes later"
+            "working on 4096 of 100000 threads: there are never more than 4096; results are unaffected, but the run \
+             will be slower"
         );
         let (cores, _) = wanted(None, None);
         for ignored in ["0", "", "many", "-1"] {

@@ -105,7 +105,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
     // A stable sort: the simplest first in a tie.
     order::sort(&mut shares, |a, b| b.1.total_cmp(&a.1));
     let (best, next) = (shares[0], shares[1]);
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let percent = |share: f64| format!("{:.0}%", 100.0 * share);
     let guess = guide.sets.source;
     if best.1 < 0.005 {
         return Ok(Recommendation {

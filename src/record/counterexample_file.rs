@@ -64,7 +64,7 @@ impl KeptCounterexample {
             return Err(fault(file, "schema", format!("`{}`", kept.schema), format!("`{SCHEMA}`")).into());
         }
         if !kept.counterexample.is_sound() {
-            let found = "a set of outputs that is none, counts that are none, or the same dataset twice";
+            let found = "an invalid set of outputs, invalid counts, or the same dataset twice";
             return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
         }
         let PairCounterexample { dataset, neighbor, .. } = &kept.counterexample;

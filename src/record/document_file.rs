@@ -54,7 +54,7 @@ pub fn read_document(path: impl AsRef<Path>) -> Result<RecordedDocument> {
     let text = read_whole_json(file, &mut digested, "a document of leakbound", "write it as JSON")?;
     let document: Value = parse(file, &text)?;
     if !document.is_object() {
-        return Err(fault(file, "whole file", "JSON that is no object", "a document of leakbound").into());
+        return Err(fault(file, "whole file", "JSON that is not an object", "a document of leakbound").into());
     }
     let Common { command, seed, inputs, options } = parse(file, &text)?;
     let inputs = inputs.into_iter().map(|Input { name, size, sha256 }| InputFile { path: name, bytes: size, sha256 });

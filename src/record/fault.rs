@@ -55,7 +55,7 @@ pub(super) fn line_of(bytes: &[u8], byte: usize) -> usize {
 pub(super) fn utf8<'a>(file: &Path, bytes: &'a [u8], what: &str) -> Result<&'a str, InputError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let place = format!("line {}", line_of(bytes, error.valid_up_to()));
-        hinted(fault(file, place, "bytes that are no UTF-8", what), "save it as UTF-8")
+        hinted(fault(file, place, "bytes that are not UTF-8", what), "save it as UTF-8")
     })
 }
 

@@ -57,7 +57,7 @@ impl<'a> Safetensors<'a> {
         entries.remove(METADATA);
         let tensor = |(name, entry): (String, _)| {
             let tensor: Tensor = serde_json::from_value(entry).map_err(|error| {
-                let found = format!("an entry that is none ({})", shortened(&error.to_string(), 100));
+                let found = format!("an invalid entry ({})", shortened(&error.to_string(), 100));
                 fault(path, format!("array {}", quoted(&name)), found, "dtype, shape and data_offsets")
             })?;
             Ok((name, tensor))

@@ -75,6 +75,6 @@ mod tests {
         let lines: Vec<usize> = (0..8).map(|byte| text.line(byte)).collect();
         assert_eq!(lines, [1, 1, 2, 2, 2, 3, 4, 4]);
         let error = TomlText::of_bytes(Path::new("a.toml"), b"a\nb\xff", "letters").unwrap_err().to_string();
-        assert_eq!(error, "a.toml: line 2: found bytes that are no UTF-8, expected letters; hint: save it as UTF-8");
+        assert_eq!(error, "a.toml: line 2: found bytes that are not UTF-8, expected letters; hint: save it as UTF-8");
     }
 }

@@ -21,7 +21,7 @@ const OF_RELEASES: &str = "What holds for any data also adaptively may be publis
                            those of a group between data with and without its records.";
 
 fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".into(), |share| format!("{:.2} %", 100.0 * share))
+    share.map_or_else(|| "-".into(), |share| format!("{:.2}%", 100.0 * share))
 }
 
 #[ext]

@@ -43,9 +43,9 @@ fn forecast_table(forecast: Option<&ForecastRanges>) -> Columns<(&'static str, &
     let mu = forecast.and_then(|forecast| Some(("μ", forecast.mu.as_ref()?)));
     Table::of(epsilon.into_iter().chain(mu))
         .words("quantity", |row| row.0)
-        .number("5 % of audits below", 4, |row| row.1.low.0)
+        .number("5% of audits below", 4, |row| row.1.low.0)
         .number("half of them", 4, |row| row.1.median.0)
-        .number("95 % of them", 4, |row| row.1.high.0)
+        .number("95% of them", 4, |row| row.1.high.0)
 }
 
 fn forecast_section(forecast: Option<&ForecastRanges>) -> Section {

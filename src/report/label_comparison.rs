@@ -177,7 +177,7 @@ impl Render for LabelComparisonAnswer {
                  differ in noise, canaries and initial weights and share the images. A finding AGREES where bands are \
                  apart in the published order, DIFFERS where they are apart in the other order. A gain is that of each \
                  student over the network with its labels alone, in percentage points, with the same kind of band. \
-                 PATE-FM and ALIBI are compared where their mean accuracies differ by 2 % at most.",
+                 PATE-FM and ALIBI are compared where their mean accuracies differ by 2% at most.",
                 short(failure)
             ),
         ]

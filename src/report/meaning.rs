@@ -14,7 +14,7 @@ pub(super) fn one_in(probability: f64) -> String {
         return "next to never".into();
     }
     if probability >= 0.4 {
-        return format!("{} %", significant(100.0 * probability, 3));
+        return format!("{}%", significant(100.0 * probability, 3));
     }
     let whole = odds.round();
     let exact = (whole - odds).abs() < 1e-9 * odds;
@@ -39,7 +39,7 @@ const fn promise(validity: Validity) -> &'static str {
         Validity::FiniteSample => "holds for every number of samples, however small",
         Validity::Asymptotic => "holds in the limit of many samples only; with few it may fail more often",
         Validity::Bayesian => {
-            "is a posterior statement under a stated prior, and promises nothing about repeated audits"
+            "is a posterior statement under a stated prior, and guarantees nothing about repeated audits"
         }
         Validity::Heuristic => "comes without a known guarantee and may claim leakage where there is none",
         Validity::Exact => "follows from a theorem, without sampling",
@@ -141,8 +141,8 @@ mod tests {
                 "1 in 20",
                 "1 in 100",
                 "about 1 in 3",
-                "50.0 %",
-                "99.9 %",
+                "50.0%",
+                "99.9%",
                 "1 in 1.00e300",
                 "next to never",
                 "next to never"

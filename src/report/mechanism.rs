@@ -45,7 +45,7 @@ impl CounterexampleFound {
         ];
         let p_value = self.p_value.map(|p| ("p-value", significant(p.0, 2)));
         let facts = facts.into_iter().chain(p_value).map(|(name, value)| (name.to_owned(), value)).collect();
-        let shrunk = "made smaller, then tested on outputs that had no part in that";
+        let shrunk = "shrunk, then confirmed on fresh outputs";
         Section::new("Counterexample").facts(facts).notes(self.shrunk.then_some(shrunk))
     }
 

@@ -55,7 +55,7 @@ impl StudentDocument {
         let means = if budgets == self.students.len() { 0 } else { budgets };
         let all = |index| self.students.iter().skip(index).step_by(budgets).collect::<Vec<_>>();
         let means = (0..means).map(|index| ("mean".to_owned(), all(index)));
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        let percent = |share: f64| format!("{:.2}%", 100.0 * share);
         Table::of(one.chain(means))
             .words("run", |line| line.0.clone())
             .short("budget", |line| line.1[0].budget.0)
@@ -141,7 +141,7 @@ mod tests {
             .collect();
         let row = |line: &str| rows.contains(&line.split('|').collect::<Vec<_>>());
         assert!(text.starts_with("Students\nCPU\n\n") && row("trained|2") && row("mean accuracy|0.5000"), "{text}");
-        assert!(row("1|2|1.500|200|103|51.50 %|100.00 %|50.00 %"), "{text}");
-        assert!(row("mean|2|1.500|200.0|101.5|50.75 %|100.00 %|50.00 %"), "{text}");
+        assert!(row("1|2|1.500|200|103|51.50%|100.00%|50.00%"), "{text}");
+        assert!(row("mean|2|1.500|200.0|101.5|50.75%|100.00%|50.00%"), "{text}");
     }
 }

@@ -89,7 +89,7 @@ impl VotesAnswer {
 }
 
 fn share(lower: f64, exact: f64) -> String {
-    if exact > 0.0 { format!("{:.1} %", 100.0 * lower / exact) } else { "-".into() }
+    if exact > 0.0 { format!("{:.1}%", 100.0 * lower / exact) } else { "-".into() }
 }
 
 impl Render for VotesAnswer {

@@ -169,12 +169,12 @@ impl Study for LabelComparisonStudy {
             message: "the published intervals take the best of seven thresholds on the same canaries and a normal \
                       distribution"
                 .into(),
-            hint: "what is certain is the column of the bound".into(),
+            hint: "only the column of the bound is guaranteed".into(),
         }];
         if mechanisms.iter().any(|row| row.accuracy.models == 1) {
             warnings.push(Warning {
                 code: "one-model",
-                message: "a recording with one model says nothing of how its accuracy varies".into(),
+                message: "a recording of one model does not show how accuracy varies".into(),
                 hint: "train several models, or make several runs of pate-fm".into(),
             });
         }

@@ -147,7 +147,7 @@ impl Study for LabelStudy {
                 message:
                     "the published interval takes the best of seven thresholds on the same canaries and a normal distribution"
                         .into(),
-                hint: "what is certain is the row label-guesses".into(),
+                hint: "only the row label-guesses is guaranteed".into(),
             }],
         })
     }

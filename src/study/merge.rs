@@ -39,7 +39,7 @@ impl Study for MergeStudy {
         let warning = (!missing.is_empty()).then(|| Warning {
             code: "partial",
             message: format!("blocks {missing} of {in_all} are missing"),
-            hint: "the counts are those of fewer samples, and as good as any".into(),
+            hint: "the counts are valid, for fewer samples".into(),
         });
         let warnings = warning.into_iter().collect();
         Ok(SimulateAnswer { warnings, ..SimulateAnswer::new(&merged, first.part.blocks().clone()) })

@@ -154,14 +154,14 @@ pub fn rounded_up(value: f64) -> String {
 ///
 /// ```
 /// # use leakbound::study::percent;
-/// assert_eq!([0.0, 0.001, 1.0, 0.12345].map(percent), ["0 %", "0.1 %", "100 %", "12.3 %"]);
-/// assert_eq!(percent(1e-7), "1.00e-5 %");
+/// assert_eq!([0.0, 0.001, 1.0, 0.12345].map(percent), ["0%", "0.1%", "100%", "12.3%"]);
+/// assert_eq!(percent(1e-7), "1.00e-5%");
 /// ```
 #[must_use]
 pub fn percent(share: f64) -> String {
     let value = 100.0 * share;
     if value == 0.0 {
-        return "0 %".into();
+        return "0%".into();
     }
     // 0.1 and 100 keep no empty digits.
     let text = significant(value, 3);
@@ -170,7 +170,7 @@ pub fn percent(share: f64) -> String {
     } else {
         &text
     };
-    format!("{text} %")
+    format!("{text}%")
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Study for PropertyStudy {
         let decision = property_distance(student, ensembles, self.permutations, self.seed)?;
         let single = (members == 1).then(|| Warning {
             code: "single-members",
-            message: "with one member for each property value there is no p-value below 1".into(),
+            message: "with one member per property value the p-value is always 1".into(),
             hint: "train several members for each value".into(),
         });
         let row = |(value, &distance): (usize, &f64)| PropertyDistanceRow {

@@ -244,8 +244,8 @@ impl ScoresStudy {
         answer.warnings.push(Warning {
             code: "naive-selection",
             message: format!(
-                "the best threshold on the same scores claims ε > 0 in {} % of {repetitions} simulated audits of as many \
-                 canaries without any leakage; {} % would be allowed",
+                "the best threshold on the same scores claims ε > 0 in {}% of {repetitions} simulated audits of as many \
+                 canaries without any leakage; {}% would be allowed",
                 significant(100.0 * measured.rate(), 3),
                 short(100.0 * failure.get()),
             ),
@@ -284,8 +284,8 @@ impl ScoresStudy {
             answer.warnings.push(Warning {
                 code: "naive-selection",
                 message:
-                    "the best numbers of guesses on the same coins: claims of leakage where there is none are more \
-                          frequent than the failure probability"
+                    "the numbers of guesses were chosen on the same coins: false claims of leakage are more frequent \
+                     than the failure probability"
                         .into(),
                 hint: "use the guess selection `nested`, `split` or `paid-for`, or declare the guesses before looking"
                     .into(),

@@ -340,7 +340,7 @@ fn above_nominal(checks: &[CheckRow]) -> Vec<Warning> {
         warnings.push(Warning {
             code: "above-nominal",
             message: format!(
-                "{} ({}) was wrong in {:.1} % of {} audits of {} data; its nominal probability is {}",
+                "{} ({}) was wrong in {:.1}% of {} audits of {} data; its nominal probability is {}",
                 worst.method,
                 worst.validity,
                 100.0 * worst.wrong_share,
@@ -379,7 +379,7 @@ mod tests {
         assert!(above_nominal(&[row(Validity::FiniteSample, 71)]).is_empty());
         let warned = above_nominal(&[row(Validity::Heuristic, 300), row(Validity::Heuristic, 900)]);
         assert_eq!(warned.len(), 1);
-        insta::assert_snapshot!(warned[0].message, @"bootstrap-two-cut (heuristic) was wrong in 90.0 % of 1000 audits of null data; its nominal probability is 0.05");
+        insta::assert_snapshot!(warned[0].message, @"bootstrap-two-cut (heuristic) was wrong in 90.0% of 1000 audits of null data; its nominal probability is 0.05");
         let line = broken(&[row(Validity::FiniteSample, 71), row(Validity::FiniteSample, 90)]).unwrap();
         insta::assert_snapshot!(line, @"self-check failed: bootstrap-two-cut was wrong in 90 of 1000 audits of null data, above its failure probability 0.05 by more than three standard errors");
     }

@@ -247,7 +247,7 @@ fn warnings(counts: &StreamCounts) -> Vec<Warning> {
         warnings.push(Warning {
             code: "unpaired",
             message: format!(
-                "{most} outputs of {world} wait for outputs of {other} and count for nothing yet ({pairs} pairs)"
+                "{most} outputs of {world} wait for outputs of {other} and do not count yet ({pairs} pairs)"
             ),
             hint: format!("record as many outputs of {other}"),
         });

@@ -69,7 +69,7 @@ fn programs_that_fail_are_told_in_one_line() {
     for (script, expected) in [
         ("sleep 100".to_owned(), "time-out: no answer in 0.3 s"),
         ("echo oops >&2; exit 3".to_owned(), "crash: the program ended (exit status: 3); stderr: oops"),
-        ("echo hello".to_owned(), "malformed: `hello` is no answer"),
+        ("echo hello".to_owned(), "malformed: `hello` is not an answer"),
         (another.to_owned(), "malformed: it answered request 77 when it was sent request 1"),
         (five("1,2"), "malformed: 2 outputs where 5 were requested"),
         (five("1,2,,"), "malformed: "),
@@ -99,7 +99,7 @@ fn requests_that_make_no_sense_are_rejected() {
     assert!(on("--stop-early").contains("an audit that stops early needs a claim"));
     let unused = format!("{program} --dataset [1] --relation add-remove --stop-early --methods all");
     assert!(desk.run(&unused).stderr.contains("cannot be used with '--methods"));
-    assert!(on("--features learned").contains("no program `learned`; it is auto, identity, or a command"));
+    assert!(on("--features learned").contains("no program `learned` was found; expected auto, identity, or a command"));
     assert!(on("--domain 1,1").contains("no two finite ends"));
     assert!(rejected(2, "--dataset [\"a\"] --relation l1:1").contains("l1:1 compares vectors of numbers"));
     assert!(rejected(2, "--dataset [] --relation replace-one").contains("a record that can be replaced"));
@@ -224,7 +224,7 @@ fn an_interrupted_audit_goes_on() {
             assert!(lines > 15 && ran.stderr.is_empty(), "{ran:?}");
         } else {
             assert_eq!(ran.status, 130, "{ran:?}");
-            says(&ran.stderr, &["interrupted after ", "--resume goes on"]);
+            says(&ran.stderr, &["interrupted after ", "--resume continues"]);
             let seen: Value = serde_json::from_str(&ran.stdout).unwrap();
             assert_eq!((&seen["interrupted"], &seen["claims"][0]["refuted"]), (&true.into(), &false.into()));
         }

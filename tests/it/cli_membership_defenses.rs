@@ -172,7 +172,7 @@ fn every_form_has_the_study() {
     checked(&desk.text("page.html"), |root| {
         // TPR of all defenses, and ROCs of each.
         assert_eq!(tags(root, "svg"), 7);
-        assert!(text_of(root).contains("TPR at FPR 5 % on original samples and on canaries"));
+        assert!(text_of(root).contains("TPR at FPR 5% on original samples and on canaries"));
     });
     let csv = desk.stdout("membership defenses s.toml --format csv");
     let document = desk.json("membership defenses s.toml");

@@ -80,7 +80,7 @@ fn what_a_program_does_wrong_is_a_finding_with_a_command_that_repeats_it() {
         ("crash", "echo boom >&2; exit 7".to_owned(), "exit status: 7); stderr: boom"),
         ("time-out", "exec sleep 100".to_owned(), "no answer in 0.4 s"),
         ("not-a-number", loops("{\"value\": NaN}"), "the claim is NaN"),
-        ("malformed", loops("hello"), "`hello` is no answer"),
+        ("malformed", loops("hello"), "`hello` is not an answer"),
         ("malformed", loops("{\"value\": \"much\"}"), "expected a number or"),
         ("unasked", loops("{\"value\": 1}\\n{\"value\": 2}"), "a line that no request called for"),
         ("too-long", "head -c 100000 /dev/zero | tr '\\0' x; echo; sleep 9".to_owned(), "more than 65536 bytes"),
@@ -138,8 +138,8 @@ fn rejections_are_one_line() {
         rejected(2, "--program true --mechanism pate"),
     ];
     lines.iter().for_each(|line| println!("{line}"));
-    assert!(lines[0].contains("accountant: `gnmax` is none"), "{}", lines[0]);
-    assert!(lines[3].contains("`rdp` is no property; there are rdp-covers-exact, "), "{}", lines[3]);
+    assert!(lines[0].contains("unknown accountant `gnmax`; known: "), "{}", lines[0]);
+    assert!(lines[3].contains("unknown property `rdp`; known: rdp-covers-exact, "), "{}", lines[3]);
     for words in ["verify", "verify --accountant laplace --program true"] {
         assert_eq!(Desk::root().run(words).status, 2, "{words}");
     }

@@ -61,13 +61,13 @@ fn text_and_json_read_back_as_they_are_written() {
 #[test]
 fn what_is_no_mechanism_is_rejected_in_one_line() {
     for (text, words) in [
-        ("gnmaks:sigma=1", "`gnmaks` is none; there are gnmax, "),
+        ("gnmaks:sigma=1", "unknown mechanism `gnmaks`; did you mean `gnmax`?"),
         ("gnmax", "sigma is missing"),
         ("gnmax:sigma=0", "sigma: noise scale = 0 is not in (0, inf)"),
-        ("gnmax:sigma=x", "sigma = `x` is no number"),
+        ("gnmax:sigma=x", "sigma: `x` is not a number"),
         ("gnmax:sigma=nan", "sigma: noise scale = NaN is not in (0, inf)"),
         ("gnmax:sigma=1,sigma=2", "sigma comes twice"),
-        ("gnmax:scale=1", "`scale` is no parameter of gnmax; it has sigma"),
+        ("gnmax:beta=1", "gnmax has no parameter `beta`; it takes: sigma"),
         ("gnmax:1", "`1` is not of the form name=value"),
         ("subsampled-gaussian:sigma=1,rate=2", "rate: "),
         ("gnss:sigma=1,beta=-1,step=0,width=1,neighbor_width=1", "beta = -1 is not in [0, inf)"),

@@ -126,7 +126,8 @@ fn faults_of_keys_and_values_are_named() {
 #[test]
 fn faults_of_queries_and_files_are_named() {
     let line = |bytes: &[u8]| scenario_from_bytes("s.toml", bytes).unwrap_err().to_string();
-    let expected = "s.toml: line 1: found bytes that are no UTF-8, expected a scenario in TOML; hint: save it as UTF-8";
+    let expected =
+        "s.toml: line 1: found bytes that are not UTF-8, expected a scenario in TOML; hint: save it as UTF-8";
     assert_eq!(line(b"# \xff"), expected);
     let expected = "s.toml: whole file: found more than 4 MiB, expected a scenario of at most 4 MiB";
     assert_eq!(line(&vec![b'\n'; (4 << 20) + 1]), expected);

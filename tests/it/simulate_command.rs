@@ -161,7 +161,7 @@ fn a_hopeless_simulation_says_so_and_can_be_interrupted() {
     let mut error = String::new();
     std::io::Read::read_to_string(&mut stderr, &mut error).unwrap();
     assert_eq!(status.code(), Some(130), "{error}");
-    assert_eq!(error, "error: c: cannot complete: interrupted at 0.0 %, which is saved; --resume goes on\n");
+    assert_eq!(error, "error: c: cannot complete: interrupted at 0.0%, which is saved; --resume continues\n");
     assert!(!desk.path("result").exists());
     let saved = leakbound::record::Checkpoint::read(desk.path("c")).unwrap();
     assert!(saved.simulation.samples() > 0);

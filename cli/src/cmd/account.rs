@@ -49,11 +49,11 @@ pub struct AccountOptions {
     /// Index of the recorded instantiation of the teachers, from 0 (recorded votes)
     #[arg(long, value_name = "I", default_value_t = 0, help_heading = "Advanced")]
     pub instantiation: usize,
-    /// Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent, once for
+    /// Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent; once for
     /// each E
     #[arg(long, value_name = "E,...", value_parser = budgets, allow_hyphen_values = true)]
     pub budget: Option<BudgetEpsilons>,
-    /// How many records one person has at most (releases; instead of `group` in their file)
+    /// Most records that one person may have (releases; instead of `group` in their file)
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 53))]
     pub group: Option<u64>,
     /// How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions
@@ -105,7 +105,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     reject_options_of_releases(options)?;
     let Some(noise) = options.noise else {
-        let reason = "recorded votes say nothing of the noise; it is gaussian:sigma=S or laplace:scale=B";
+        let reason = "recorded votes do not include the noise: give gaussian:sigma=S or laplace:scale=B";
         return Err(Error::rejected("--noise", reason));
     };
     let mechanism = NoisyArgmax { noise, test: options.threshold.test()? };

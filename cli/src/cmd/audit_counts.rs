@@ -57,7 +57,7 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
         let most = queries.iter().map(|query| query.guide.sets.sets.len()).max().unwrap_or(0);
         warnings.push(Warning {
             code: "fixed-list",
-            message: format!("without a pilot or a distribution each of {most} outcomes is an output set of its own"),
+            message: format!("without a pilot or a distribution, each of the {most} outcomes is its own output set"),
             hint: "a pilot fraction of 0.1, a recorded pilot or the distribution gives sharper bounds".into(),
         });
     }

@@ -24,7 +24,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Run a program on neighboring datasets, find where it leaks, and bound it; refute what is claimed of it
+/// Run a program on neighboring datasets, find where it leaks, bound the leakage, and refute claims about it
 #[derive(Debug, Args, Serialize)]
 #[command(
     after_help = "Example:\n  leakbound audit mechanism --program 'python3 examples/noisy_count.py 1.5' --dataset \
@@ -32,68 +32,69 @@ use std::time::Duration;
                         JSON such as {\"id\": 7, \"dataset\": [1, 1, 1], \"runs\": 1000, \"seed\": 123}; the answer is \
                         {\"id\": 7, \"outputs\": [...]} or {\"id\": 7, \"error\": \"reason\"}. An output is a number, \
                         string, boolean, null, or an array or object of them. Outputs must be independent.\n\nThe \
-                        program is ended with everything that it started, however this command ends; processes that \
-                        make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
+                        program and its child processes are killed when this command exits; processes that start a \
+                        session of their own, as daemons do, survive.\n\nExit status 3 if a claim is refuted."
 )]
 #[command(next_help_heading = "Advanced")]
 #[command(mut_arg("orders", |orders| orders.help_heading("Advanced")))]
 #[command(mut_arg("methods", |methods| methods.help_heading("Advanced")))]
 pub struct MechanismOptions {
-    /// A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
-    /// run without one
+    /// A program that reads one JSON request and writes one JSON answer per line; split into arguments as by a shell,
+    /// but run without one
     #[arg(long, alias = "command", value_name = "COMMAND", conflicts_with = "exec")]
     #[arg(required_unless_present_any = ["exec", "counterexample"], help_heading = None)]
     pub program: Option<String>,
-    /// A program that is run once per output: {dataset} stands for the path of a JSON file, {seed} for a number;
+    /// A program that is run once per output: {dataset} stands for the path of a JSON file, {seed} for a number; its
     /// stdout is the output
     #[arg(long, value_name = "COMMAND", help_heading = None)]
     pub exec: Option<String>,
-    /// An example of the input, from which neighbors are made: a JSON array, or a file with one
+    /// An example input, from which neighbors are made: a JSON array, or a file that holds one
     #[arg(long, value_name = "FILE.json|[...]", conflicts_with = "pairs")]
     #[arg(required_unless_present_any = ["pairs", "counterexample"], help_heading = None)]
     pub dataset: Option<String>,
     /// Which datasets are neighbors: add-remove, replace-one, l1:D or linf:D
     #[arg(long, value_name = "RELATION", required_unless_present_any = ["pairs", "counterexample"], help_heading = None)]
     pub relation: Option<Relation>,
-    /// The legal numbers of a record; neighbors are then tried at both ends
+    /// Smallest and largest legal number in a record; neighbors are then also tried at both ends
     #[arg(long, value_name = "LOW,HIGH", value_parser = domain, requires = "dataset", allow_hyphen_values = true, help_heading = None)]
     pub domain: Option<Domain>,
-    /// Pairs of neighbors to try, instead of those made from a dataset: a JSON array of objects with dataset and
+    /// Pairs of neighbors to try instead of those made from a dataset: a JSON array of objects with dataset and
     /// neighbor
     #[arg(long, value_name = "FILE.json")]
     pub pairs: Option<PathBuf>,
-    /// What tells outputs apart: auto, identity (the output itself), or a program that describes outputs: a command, or a
-    /// Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one output alone
+    /// How outputs are told apart: auto, identity (the output itself), or a program that describes outputs, given as a
+    /// command or a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each computed
+    /// from one output alone
     #[arg(long, value_name = "FEATURES", default_value = "auto")]
     pub features: FeatureOption,
-    /// Round every number of the outputs to a multiple of this before anything looks at it. What then refutes a claim
-    /// refutes it for the program too, and is not due to the last binary places of floating-point numbers
+    /// Round every number in the outputs to a multiple of this before anything looks at it. A claim that is then
+    /// refuted is refuted for the program too, and not by the last binary places of floating-point numbers
     #[arg(long, value_name = "GRID", value_parser = grid, allow_hyphen_values = true)]
     pub round: Option<Grid>,
-    /// Test a counterexample again, on fresh outputs: a file of --save-counterexample, which also says which program to
-    /// run, how to round, and which claim to test where these options do not
+    /// Test a saved counterexample on fresh outputs: a file of --save-counterexample, which also supplies the program,
+    /// the rounding and the claim where these options do not
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["dataset", "relation", "domain", "pairs", "stop_early"])]
     pub counterexample: Option<PathBuf>,
-    /// Write what refutes a claim to a file, for --counterexample
+    /// Write the counterexample to a file, for --counterexample
     #[arg(long, value_name = "FILE.json", conflicts_with = "counterexample")]
     pub save_counterexample: Option<PathBuf>,
-    /// Further runs that may make a counterexample smaller, of each of the two datasets: half of --runs if not given,
-    /// and 4000 with --stop-early; 0 leaves it as it was found
+    /// Extra runs of each dataset for shrinking the counterexample; 0 leaves it as it was found [default: half of
+    /// --runs, or 4000 with --stop-early]
     #[arg(long, value_name = "N", value_parser = whole::<u64>(0, 1_000_000_000_000, "10^12"), allow_hyphen_values = true)]
     pub shrink_runs: Option<u64>,
-    /// Runs of each of the two datasets, those of the search included
+    /// Runs of each of the two datasets, including the search
     #[arg(long, value_name = "N", default_value = "1e5", value_parser = whole::<u64>(leakbound::study::MechanismStudy::FEWEST, 1_000_000_000_000, "10^12"), allow_hyphen_values = true, help_heading = None)]
     pub runs: u64,
     /// Time limit in seconds
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     pub time_limit: Option<f64>,
-    /// Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded
+    /// Stop as soon as a claim is refuted: claims are tested, but nothing is bounded
     #[arg(long, conflicts_with_all = ["orders", "methods", "direction", "resamples", "failure_per"])]
     pub stop_early: bool,
-    /// Keep the answers of the program in this file, so that the audit can go on after it ended
+    /// Keep the program's answers in this file, so that an interrupted audit can resume
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint; start anew if there is none
+    /// Resume from the checkpoint; start over if there is none
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
     /// Runs per request
@@ -102,7 +103,7 @@ pub struct MechanismOptions {
     /// Time limit in seconds for each answer
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, allow_hyphen_values = true)]
     pub answer_timeout: f64,
-    /// Time limit in seconds for the first answer; a program that does not give one is not started again
+    /// Time limit in seconds for the first answer; a program that misses it is not started again
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, allow_hyphen_values = true)]
     pub start_timeout: f64,
     #[command(flatten)]
@@ -214,7 +215,7 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
     }
     let found = answer.counterexample.as_ref().map(CounterexampleFound::recorded);
     let early = answer.interrupted.then(|| {
-        let on = if journal.is_some() { "; --resume goes on" } else { "" };
+        let on = if journal.is_some() { "; --resume continues" } else { "" };
         let runs = answer.runs.all();
         let reason = format!("interrupted after {runs} runs of each dataset; what they show is printed{on}");
         interrupted(Path::new(&answer.program), reason)
@@ -386,7 +387,8 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
 fn no_features(command: &str, error: Error) -> Error {
     match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            let reason = format!("there is no program `{command}`; it is auto, identity, or a command that can be run");
+            let reason =
+                format!("no program `{command}` was found; expected auto, identity, or a command that can be run");
             Error::Rejected { operation: "--features", reason }
         }
         other => other,

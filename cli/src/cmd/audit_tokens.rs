@@ -32,16 +32,16 @@ pub struct TokensOptions {
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = mechanism, allow_hyphen_values = true)]
     #[serde(serialize_with = "crate::args::values::written")]
     pub mechanism: Arc<dyn TokenMechanism>,
-    /// Which ensembles are neighbors: without a member, or with a model that was set aside (`spare_logits`) in its place
+    /// Which ensembles are neighbors: one member removed, or replaced by a model that was set aside (`spare_logits`)
     #[arg(long, value_enum, default_value = "removed")]
     pub neighbors: TokenNeighbors,
-    /// Where contexts come from: they hold tokens that were answered before, or were fixed beforehand
+    /// Where contexts come from: tokens that were answered before, or texts fixed in advance
     #[arg(long, value_enum, default_value = "answered")]
     pub contexts: Contexts,
-    /// Divide logits by this temperature first
+    /// Temperature by which logits are divided first
     #[arg(long, value_name = "T", value_parser = temperature, default_value = "1", allow_hyphen_values = true, help_heading = "Advanced")]
     pub temperature: f64,
-    /// Only the K likeliest tokens of the public model may be given
+    /// Allow only the K likeliest tokens of the public model
     #[arg(long, value_name = "K", value_parser = whole::<u64>(2, 1_000_000_000, "10^9"), allow_hyphen_values = true, help_heading = "Advanced")]
     pub top_k: Option<u64>,
     /// Rényi orders, such as 2,5 or 2..64; positions are ranked by the first one
@@ -56,11 +56,11 @@ pub struct TokensOptions {
     /// Claim: the Rényi divergence of each single answer at ORDER is at most VALUE
     #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_answer_rdp: Vec<(Order, Claimed)>,
-    /// Simulate N transcripts, answers at all positions, with the ensemble and with each neighbor, and bound the leakage of
-    /// all answers by a k-cut of their privacy losses; recorded `transcripts` are taken without this option
+    /// Simulate N transcripts (answers at all positions) with the ensemble and with each neighbor, and bound the
+    /// leakage of all answers by a k-cut of their privacy losses; recorded `transcripts` are used without this option
     #[arg(long, value_name = "N", value_parser = whole::<u64>(100, 1_000_000, "10^6"), allow_hyphen_values = true, help_heading = "Advanced")]
     pub transcripts: Option<u64>,
-    /// How many of the most leaking positions are listed
+    /// Number of most leaking positions to list
     #[arg(long, value_name = "N", value_parser = whole::<u64>(0, 1_000_000, "10^6"), default_value = "10", allow_hyphen_values = true, help_heading = "Advanced")]
     pub top: u64,
 }

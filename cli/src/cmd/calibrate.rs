@@ -29,7 +29,8 @@ pub struct CalibrateOptions {
     /// How often the mechanism is run, such as the steps of a training
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1", allow_hyphen_values = true)]
     pub times: u64,
-    /// Votes per class, of mechanisms on votes: how many classes there are; of one voter its vote, such as 1,0,0
+    /// Votes per class, for mechanisms on votes: sets the number of classes; for a single voter, its vote, such as
+    /// 1,0,0
     #[arg(long, value_parser = histogram, allow_hyphen_values = true, help_heading = "Advanced")]
     pub histogram: Option<VoteHistogram>,
     /// Goal: (epsilon, delta)-differential privacy
@@ -47,13 +48,13 @@ pub struct CalibrateOptions {
     /// Goal: the largest difference of any attacker's true- and false-positive rate
     #[arg(long, value_name = "SHARE", value_parser = probability, allow_hyphen_values = true)]
     pub advantage: Option<Probability>,
-    /// Goal: the largest share of members among those that any attacker accuses, at --fpr and with --prior
+    /// Goal: the largest share of members among those that any attacker accuses, at --fpr and --prior
     #[arg(long, value_name = "SHARE", value_parser = probability, allow_hyphen_values = true)]
     pub posterior: Option<Probability>,
     /// False-positive rate of the goals for TPR and posterior
     #[arg(long, value_name = "RATE", value_parser = probability, default_value = "0.01", allow_hyphen_values = true)]
     pub fpr: Probability,
-    /// Share of members among all whom the attacker looks at, for the goal for posterior
+    /// Share of members among everyone the attacker looks at, for the goal for posterior
     #[arg(long, value_name = "SHARE", value_parser = probability, default_value = "0.5", allow_hyphen_values = true, help_heading = "Advanced")]
     pub prior: Probability,
 }

@@ -53,10 +53,10 @@ pub struct CanaryPlanOptions {
     /// How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or of Gaussian noise
     #[arg(long, value_parser = choice(GUESSES), conflicts_with = "guesses", help_heading = "Advanced")]
     pub guess_selection: Option<Choice<PlannedGuesses>>,
-    /// Low scores mean members, as those of losses do
+    /// Low scores mean members, as with losses
     #[arg(long, visible_alias = "low-is-member")]
     pub flip: bool,
-    /// Sets of scores that will be audited: each gets a share of the failure probability, and the largest bound holds
+    /// Sets of scores to be audited: each gets a share of the failure probability, and the largest bound holds
     #[arg(long, value_name = "A", value_parser = whole::<u64>(1, 1_000, "1000"), default_value = "1", allow_hyphen_values = true)]
     pub attacks: u64,
     /// Delta of the bound and of --claim-epsilon
@@ -71,7 +71,7 @@ pub struct CanaryPlanOptions {
     /// Claim: training is M-GDP
     #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true, help_heading = "Advanced")]
     pub claim_mu: Option<f64>,
-    /// Claim: training shows of a record no more than this mechanism, --times over
+    /// Claim: training reveals no more about a record than this mechanism, run --times times
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = claimed)]
     #[serde(serialize_with = "crate::args::values::some_written")]
     pub mechanism: Option<Arc<dyn Mechanism>>,
@@ -88,10 +88,12 @@ pub struct CanaryAuditOptions {
     /// The plan: the JSON form of `leakbound canaries plan`
     #[arg(value_name = "PLAN.json")]
     pub plan: PathBuf,
-    /// A score for each canary: .npy, .npz of a training, or CSV with the columns canary,score; as many files as the plan has sets of scores
+    /// A score for each canary: .npy, .npz of a training, or CSV with the columns canary,score; one file for each set
+    /// of scores in the plan
     #[arg(value_name = "SCORES", required = true)]
     pub scores: Vec<PathBuf>,
-    /// The SHA-256 of the plan as it was deposited before training, or its first 8 digits or more: any other plan is an error
+    /// SHA-256 of the plan as it was deposited before training, or at least its first 8 digits; any other plan is an
+    /// error
     #[arg(long, value_name = "HEX", value_parser = digest)]
     pub plan_sha256: Option<String>,
     /// Simulated audits behind the forecast

@@ -21,10 +21,10 @@ pub struct KeptOptions {
     /// Save progress to this file regularly and on Ctrl-C
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Continue from the checkpoint; start anew if there is none
+    /// Resume from the checkpoint; start over if there is none
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
-    /// Seconds between checkpoints; more if saving would take over 1 % of the time
+    /// Seconds between checkpoints; more if saving would take over 1% of the time
     #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true, help_heading = "Advanced")]
     pub checkpoint_seconds: f64,
 }
@@ -61,7 +61,7 @@ impl<'a> Keeper<'a> {
     /// What a simulation ends with that was interrupted and saved.
     pub fn interrupted(&self) -> Error {
         let share = 100.0 * self.state().share;
-        interrupted(self.path, format!("interrupted at {share:.1} %, which is saved; --resume goes on"))
+        interrupted(self.path, format!("interrupted at {share:.1}%, which is saved; --resume continues"))
     }
 
     /// After the result was written: whether the checkpoint is complete too.

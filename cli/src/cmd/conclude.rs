@@ -60,7 +60,7 @@ pub fn unused(names: &[String]) -> Option<Warning> {
     let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
     (!names.is_empty()).then(|| Warning {
         code: "not-used",
-        message: format!("the recording has more than is used: {}{more}", shown.join(", ")),
-        hint: "the names that are used are those of docs/file-formats.md; one of them may be misspelled".into(),
+        message: format!("the recording has entries that are not used: {}{more}", shown.join(", ")),
+        hint: "docs/file-formats.md lists the names that are used; one of these may be misspelled".into(),
     })
 }

@@ -27,8 +27,8 @@ pub struct DefensesOptions {
     /// The study (TOML)
     #[arg(value_name = "STUDY.toml")]
     pub file: PathBuf,
-    /// Folder of the recordings NAME-original.npz and NAME-KIND.npz; those that are missing are trained and kept there
-    /// [default: STUDY-recordings beside the study]
+    /// Folder of the recordings NAME-original.npz and NAME-KIND.npz; missing ones are trained and kept there [default:
+    /// STUDY-recordings beside the study]
     #[arg(long, value_name = "DIR", alias = "out")]
     pub recordings: Option<PathBuf>,
 }

@@ -26,15 +26,16 @@ use std::sync::Arc;
                         neighbors as the mechanism means it.")]
 #[command(mut_arg("delta", |delta| delta.help_heading("Advanced")))]
 pub struct ExactOptions {
-    /// Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism of a
-    /// number]
+    /// Votes per class of the dataset, such as 14,12,10,8,6 [default if the mechanism releases a number: 0, without the
+    /// record]
     #[arg(long, value_parser = histogram, allow_hyphen_values = true)]
     pub histogram: Option<VoteHistogram>,
-    /// Votes per class of the neighbor [default: 1, with the record, for a mechanism of a number; 0 if the histogram is
-    /// 1]
+    /// Votes per class of the neighbor [default if the mechanism releases a number: 1, with the record; 0 if the
+    /// histogram is 1]
     #[arg(long, value_parser = histogram, conflicts_with = "worst_neighbor", allow_hyphen_values = true)]
     pub neighbor: Option<VoteHistogram>,
-    /// Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every count by at most 1
+    /// Search all neighbors for the worst instead: one vote moved, added or removed, or shifted (every count changes by
+    /// at most 1)
     #[arg(long, value_name = "ADJACENCY")]
     #[arg(hide_possible_values = true, value_parser = listed(changes, Changes::ALL.map(Changes::name)))]
     pub worst_neighbor: Option<Changes>,

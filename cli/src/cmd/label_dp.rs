@@ -56,15 +56,14 @@ pub struct LabelMechanismsOptions {
     /// The study (TOML)
     #[arg(value_name = "STUDY.toml")]
     pub file: PathBuf,
-    /// Folder of the recordings; those that are missing are trained and kept there [default: STUDY-recordings beside the
-    /// study]
+    /// Folder of the recordings; missing ones are trained and kept there [default: STUDY-recordings beside the study]
     #[arg(long, value_name = "DIR", alias = "out")]
     pub recordings: Option<PathBuf>,
 }
 
 #[derive(Debug, Args, Serialize)]
 pub struct LabelCompareOptions {
-    /// Recordings with their mechanisms; a mechanism may come several times
+    /// Recordings with their mechanisms; a mechanism may appear several times
     #[arg(value_name = "MECHANISM=FILE.npz", required = true)]
     pub recordings: Vec<NamedRecording>,
     /// Failure probability of all bounds together, and of each band of accuracies

@@ -133,12 +133,11 @@ pub struct AttackOptions<T: Args> {
 /// What an attack looks at.
 #[derive(Debug, Args, Serialize)]
 pub struct AnswerOptions {
-    /// Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-    /// the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-    /// recorded]
+    /// What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+    /// encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded]
     #[arg(long, value_parser = choice(ANSWERS))]
     pub answers: Option<Choice<LooksAt>>,
-    /// With --answers encoder: views that are compared
+    /// With --answers encoder: which views are compared
     #[arg(long, value_parser = choice(PAIRS), default_value = "all", help_heading = "Advanced")]
     pub pairs: Choice<ViewPairs>,
 }
@@ -204,8 +203,8 @@ pub struct LabelOnlyOptions {
     /// Inverse regularization strength C
     #[arg(long, value_name = "C", value_parser = number, default_value = "1", allow_hyphen_values = true)]
     pub strength: f64,
-    /// Give the models trained on a sample together the same weight as all others. For few models: without it the
-    /// attack guesses the wrong side where answers say nothing
+    /// Give the models trained on a sample the same total weight as the others. For few models: without it the attack
+    /// guesses the wrong side where answers show nothing
     #[arg(long)]
     pub balanced: bool,
     #[command(flatten)]
@@ -257,7 +256,7 @@ pub struct NoOptions {}
 
 #[derive(Debug, Args, Serialize)]
 pub struct CompareOptions {
-    /// Attacks, most important first [default: all that look at what is recorded]
+    /// Attacks, most important first [default: all that the recording can feed]
     #[arg(long, value_parser = choice(&COMPARED), value_name = "NAME,...", value_delimiter = ',')]
     pub attacks: Vec<Choice<Compared>>,
     /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack

@@ -122,7 +122,10 @@ pub fn few_repeats(file: &CountsFile) -> Option<Warning> {
         if found.len() > 1 { format!(", and in {} more queries as few", found.len() - 1) } else { String::new() };
     Some(Warning {
         code: "few-repeats",
-        message: format!("{outputs} outputs have {} different values{more}: each says little", first.counts.seen()),
+        message: format!(
+            "{outputs} outputs have {} different values{more}: each value shows little",
+            first.counts.seen()
+        ),
         hint: BIN.into(),
     })
 }

@@ -167,7 +167,7 @@ pub fn run(common: &Common, options: &SchemaOptions, mut root: clap::Command) ->
     let mut commands = rows(&root)?;
     let of = |row: &CommandRow| row.command.split(' ').zip(&options.words).filter(|(a, b)| a == b).count();
     commands.retain(|row| of(row) == options.words.len());
-    let reason = format_args!("there is no command `{}`; `leakbound schema` prints all", options.words.join(" "));
+    let reason = format_args!("unknown command `{}`; `leakbound schema` prints all", options.words.join(" "));
     Error::check_possible(!commands.is_empty(), "schema", reason)?;
     let description = Description { schema: "leakbound.schema/1", version: env!("CARGO_PKG_VERSION"), commands };
     let mut text = serde_json::to_string_pretty(&description).map_err(unreadable)?;

@@ -33,14 +33,14 @@ use std::path::{Path, PathBuf};
 /// Where a stream is saved, and when.
 #[derive(Debug, Args, Serialize)]
 pub struct StateOptions {
-    /// Continue from this file if it exists, and save the counts in it; FILE then holds new outputs only, and a run
-    /// that did not end is repeated with the same FILE
+    /// Continue from this file if it exists, and save the counts in it; FILE then holds only new outputs, and an
+    /// interrupted run is repeated with the same FILE
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// What to do if FILE starts with bytes that the state has already counted
     #[arg(long, value_enum, default_value = "reject", requires = "state", help_heading = "Advanced")]
     pub repeated: Repeated,
-    /// Seconds between saves of the state; more if saving would take over 1 % of the time
+    /// Seconds between saves of the state; more if saving would take over 1% of the time
     #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true, help_heading = "Advanced")]
     pub state_seconds: f64,
 }

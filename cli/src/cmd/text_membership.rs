@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args, Serialize)]
 pub struct TextOptions {
-    /// Log-probabilities of tokens: .npz, or one JSON object for each sequence, a line each
+    /// Log-probabilities of tokens: .npz, or one JSON object per sequence, a line each
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Scores [default: all that the recording can feed]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub scores: Vec<TextScore>,
-    /// Share of the tokens, the least likely ones, that min-k, min-k-plus-plus and surprise look at
+    /// Share of the least likely tokens that min-k, min-k-plus-plus and surprise look at
     #[arg(long, value_name = "K", value_parser = share, default_value = "0.2", allow_hyphen_values = true)]
     pub share: f64,
     /// Entropy in nats below which a token can be surprising
@@ -35,9 +35,9 @@ pub struct TextOptions {
     /// Most vulnerable sequences of each score
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1, 1_000_000_000, "1e9"), default_value = "10", allow_hyphen_values = true)]
     pub top: usize,
-    /// Write the value of each document, of the one score named by --scores, in the order of names: a recording of one
-    /// model for `membership lira`. Every model's recording needs the same documents, or without `document` the same
-    /// sequences in the same order
+    /// Write each document's value of the one score named by --scores, ordered by name: a recording of one model for
+    /// `membership lira`. All recordings need the same documents, or, without `document`, the same sequences in the
+    /// same order
     #[arg(long, value_name = "FILE.npz", requires = "scores")]
     pub scores_output: Option<PathBuf>,
     /// Failure probability of all limits of all scores together

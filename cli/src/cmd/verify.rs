@@ -34,16 +34,16 @@ use std::time::Duration;
                         |f(D) - f(D')|, width and neighbor_width = the smooth sensitivities of D and D', as in \
                         {\"mechanism\": \"gnss\", \"sigma\": 5, \"beta\": 0.02, \"step\": 0.98, \"width\": 1, \
                         \"neighbor_width\": 0.981, \"histogram\": [0], \"repetitions\": 1, \"order\": 20}; claims \
-                        are about all pairs.\n\nThe program is ended with everything that it started, however this command \
-                        ends; processes that make a session of their own, as daemons do, live on.\n\nExit status 3 \
+                        are about all pairs.\n\nThe program and its child processes are killed when this command exits; \
+                        processes that start a session of their own, as daemons do, survive.\n\nExit status 3 \
                         if a property is refuted.")]
 pub struct VerifyOptions {
     /// A built-in accountant, such as gnmax-data-dependent, or a deliberately wrong one, such as broken:gnmax-half;
     /// `list` prints all names
     #[arg(long, value_name = "NAME", required_unless_present = "program", conflicts_with = "program")]
     pub accountant: Option<String>,
-    /// A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
-    /// run without one
+    /// A program that reads one JSON request and writes one JSON answer per line; split into arguments as by a shell,
+    /// but run without one
     #[arg(long, value_name = "COMMAND")]
     pub program: Option<String>,
     /// Properties to test [default: all]
@@ -70,14 +70,13 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "program")]
     #[arg(hide_possible_values = true, value_parser = listed(mechanism, subjects().iter().map(|kind| kind.name)))]
     pub mechanism: Vec<Choice<&'static MechanismKind>>,
-    /// What the claims of the program depend on, and the directions in which they are tested: both, unless it says
-    /// forward
+    /// What the program's claims depend on; they are tested in both directions, unless the scope says forward
     #[arg(long, value_parser = choice(SCOPES), default_value = "data-dependent", requires = "program")]
     pub scope: Choice<ClaimScope>,
     /// Time limit in seconds for each answer
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true, help_heading = "Advanced")]
     pub answer_timeout: f64,
-    /// Time limit in seconds for the first answer; a program that does not give one is not started again
+    /// Time limit in seconds for the first answer; a program that misses it is not started again
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true, help_heading = "Advanced")]
     pub start_timeout: f64,
 }
@@ -97,7 +96,7 @@ fn property(text: &str) -> Parsed<Choice<&'static Property>> {
     let found = Property::of_name(text.trim());
     found.map(|found| Choice { name: found.name, value: found }).ok_or_else(|| {
         let names: Vec<&str> = PROPERTIES.iter().map(|property| property.name).collect();
-        format!("`{text}` is no property; there are {}", names.join(", "))
+        format!("unknown property `{text}`; known: {}", names.join(", "))
     })
 }
 
@@ -105,7 +104,7 @@ fn mechanism(text: &str) -> Parsed<Choice<&'static MechanismKind>> {
     let found = subjects().into_iter().find(|kind| kind.name == text.trim());
     found.map(|found| Choice { name: found.name, value: found }).ok_or_else(|| {
         let names: Vec<&str> = subjects().iter().map(|kind| kind.name).collect();
-        format!("`{text}` is no mechanism; there are {}", names.join(", "))
+        format!("unknown mechanism `{text}`; known: {}", names.join(", "))
     })
 }
 

@@ -44,7 +44,7 @@ pub struct VotesOptions {
     /// Compose N answers to the query with the largest exact leakage, instead of one answer to each query
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
     pub n_queries: Option<u64>,
-    /// Total number of queries, if this audit covers a part of them: all parts share the failure probability of
+    /// Total number of queries if this audit covers only some of them: all parts share the failure probability of
     /// --failure-per answer
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
     pub answer_queries: Option<u64>,

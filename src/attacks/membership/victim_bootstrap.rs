@@ -74,7 +74,7 @@ pub fn victim_bootstrap(
 ) -> Result<VictimBootstrap> {
     let operation = "bootstrap over victims";
     let victims = guesses.victims();
-    let reason = "one victim says nothing about how victims differ; record at least 2";
+    let reason = "one victim does not show how victims differ; record at least 2";
     Error::check_possible(victims >= 2, operation, reason)?;
     Error::check_domain(RESAMPLES.contains(&resamples), "resamples", resamples as f64, "[100, 1000000]")?;
     if guesses.scores().len() > MOST_GUESSES {

@@ -175,8 +175,8 @@ fn removals(records: &[Value], kinds: &[Value]) -> Vec<Vec<Pair>> {
     let without = |place: usize| [&records[..place], &records[place + 1..]].concat();
     let added = kinds.iter().map(|kind| pair("one added", &with(records, kind), records));
     let removed = places(records.len()).into_iter().map(|place| pair("one removed", records, &without(place)));
-    let alone = kinds.iter().map(|kind| pair("one record or none", std::slice::from_ref(kind), &[]));
-    let second = ordered_pairs(kinds).map(|[one, other]| pair("two records or one", &[one.clone(), other], &[one]));
+    let alone = kinds.iter().map(|kind| pair("only record removed", std::slice::from_ref(kind), &[]));
+    let second = ordered_pairs(kinds).map(|[one, other]| pair("one of two removed", &[one.clone(), other], &[one]));
     let length = records.len().max(FEWEST);
     let equal = ordered_pairs(kinds).flat_map(|[one, other]| {
         let equal = vec![one.clone(); length];

@@ -41,9 +41,9 @@ impl Dataset {
     pub fn fits(&self, relation: Relation) -> Result<()> {
         let reject = |reason: String| Err(Error::Rejected { operation: "relation", reason });
         match relation {
-            Relation::L1(_) | Relation::Linf(_) if self.numbers().is_none_or(|numbers| numbers.is_empty()) => {
-                reject(format!("{relation} compares vectors of numbers, and the dataset is none, such as [3, 5, 2]"))
-            }
+            Relation::L1(_) | Relation::Linf(_) if self.numbers().is_none_or(|numbers| numbers.is_empty()) => reject(
+                format!("{relation} compares vectors of numbers, and the dataset is not a vector such as [3, 5, 2]"),
+            ),
             Relation::ReplaceOne if self.records().is_empty() => {
                 reject("replace-one needs a dataset with a record that can be replaced".into())
             }

@@ -127,7 +127,7 @@ fn read(line: &str, id: u64, runs: usize) -> std::result::Result<Ran, Fault> {
     let malformed = |message: String| Fault { kind: FaultKind::Malformed, message };
     let no_answer = |error: serde_json::Error| {
         let expected = r#"expected {"id":ID,"outputs":[...]} or {"id":ID,"error":"REASON"}"#;
-        malformed(format!("{} is no answer: {}; {expected}", quoted(line), one_line(&error.to_string())))
+        malformed(format!("{} is not an answer: {}; {expected}", quoted(line), one_line(&error.to_string())))
     };
     // Python writes NaN and Infinity, which JSON has no words for.
     let answer: Answer = serde_json::from_str(line)

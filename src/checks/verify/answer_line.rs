@@ -22,7 +22,7 @@ use crate::program::{Fault, FaultKind, quoted, with_special_numbers_as_strings};
 pub fn read_answer(line: &str) -> std::result::Result<AccountantAnswer, Fault> {
     let malformed = |expected: &str| Fault {
         kind: FaultKind::Malformed,
-        message: format!("{} is no answer; expected {expected}", quoted(line)),
+        message: format!("{} is not an answer; expected {expected}", quoted(line)),
     };
     const FORMS: &str = r#"{"value": NUMBER} or {"error": "REASON"}"#;
     let value: serde_json::Value = json::from_str(line)
@@ -68,7 +68,7 @@ mod tests {
         }
         for text in [r#"{"value": 1, "value": 2}"#, r#"{"value": Infinity, "of": [{"a": 0, "a": 0}]}"#] {
             let fault = read_answer(text).unwrap_err();
-            assert_eq!(fault.message, format!("`{text}` is no answer; expected each key once"));
+            assert_eq!(fault.message, format!("`{text}` is not an answer; expected each key once"));
         }
     }
 }

@@ -87,10 +87,10 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
     }
     let names = accountant_names();
     let nearest = names.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    let near = nearest.filter(|known| strsim::damerau_levenshtein(known, name) <= 3);
+    let near = nearest.filter(|known| strsim::damerau_levenshtein(known, name) <= 2);
     let reason = match near {
-        Some(known) => format!("`{name}` is none; did you mean {known}?"),
-        None => format!("`{name}` is none; there are {}", names.join(", ")),
+        Some(known) => format!("unknown accountant `{name}`; did you mean `{known}`?"),
+        None => format!("unknown accountant `{name}`; known: {}", names.join(", ")),
     };
     Err(Error::Rejected { operation: "accountant", reason })
 }
@@ -130,8 +130,8 @@ mod tests {
             assert!(accountant_of_name(&name).is_ok_and(|found| name.ends_with(&found.name())), "{name}");
         }
         let rejected = |name: &str| accountant_of_name(name).map(|_| ()).unwrap_err().to_string();
-        assert_eq!(rejected("gausian"), "accountant: `gausian` is none; did you mean gaussian?");
-        assert!(rejected("other").contains("there are gnmax-data-dependent, "));
+        assert_eq!(rejected("gausian"), "accountant: unknown accountant `gausian`; did you mean `gaussian`?");
+        assert!(rejected("other").contains("known: gnmax-data-dependent, "));
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Accountant for ConversionAccountant {
 
     fn answer(&self, request: &Request) -> AccountantAnswer {
         let Some(&KnownRdp { rdp, order }) = request.mechanism.downcast() else {
-            return AccountantAnswer::Declined(format!("{} is no conversion", request.mechanism.kind()));
+            return AccountantAnswer::Declined(format!("{} is not a conversion", request.mechanism.kind()));
         };
         let rdp = rdp * f64::from(request.repetitions);
         match request.question {

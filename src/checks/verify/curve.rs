@@ -68,7 +68,7 @@ impl Accountant for CurveAccountant {
     fn answer(&self, request: &Request) -> AccountantAnswer {
         if !self.mechanisms.contains(&request.mechanism.kind()) {
             return AccountantAnswer::Declined(format!(
-                "{} is no mechanism of {}",
+                "{} is not a mechanism of {}",
                 request.mechanism.kind(),
                 self.name
             ));

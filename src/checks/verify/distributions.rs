@@ -32,7 +32,7 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<Distr
             changes(kind, histogram)?.into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?
         }
         (_, Some(neighbor)) if neighbor != histogram && kind.holds(histogram, neighbor) => vec![neighbor.clone()],
-        (_, Some(_)) => return Err(rejected(format!("the neighbor is none of {}", mechanism.kind()))),
+        (_, Some(_)) => return Err(rejected(format!("the data are not a neighbor for {}", mechanism.kind()))),
     };
     let p = mechanism.output_distribution(histogram, bins)?;
     let pair = |neighbor: VoteHistogram| {

@@ -50,7 +50,7 @@ mod flat {
         let kind = name.as_str().and_then(|name| subjects().into_iter().find(|kind| kind.name == name));
         let kind = kind.ok_or_else(|| {
             let names: Vec<&str> = subjects().iter().map(|kind| kind.name).collect();
-            D::Error::custom(format!("the mechanism {name} is none; there are {}", names.join(", ")))
+            D::Error::custom(format!("unknown mechanism {name}; known: {}", names.join(", ")))
         })?;
         let mut parameters = Parameters::default();
         for parameter in kind.parameters {

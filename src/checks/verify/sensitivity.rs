@@ -53,7 +53,7 @@ impl Accountant for SensitivityAccountant {
         };
         match self.value(request, order) {
             Ok(Some(value)) => AccountantAnswer::Value(value),
-            Ok(None) => AccountantAnswer::Declined(format!("{} is no sensitivity", request.mechanism.kind())),
+            Ok(None) => AccountantAnswer::Declined(format!("{} is not a sensitivity", request.mechanism.kind())),
             Err(error) => AccountantAnswer::Declined(error.to_string()),
         }
     }

@@ -53,7 +53,7 @@ impl Accountant for TheoremAccountant {
     fn answer(&self, request: &Request) -> AccountantAnswer {
         let kind = request.mechanism.kind();
         if !self.mechanisms.contains(&kind) {
-            return AccountantAnswer::Declined(format!("{} is no mechanism of {}", kind, self.name));
+            return AccountantAnswer::Declined(format!("{} is not a mechanism of {}", kind, self.name));
         }
         let theorems = request.mechanism.theorems_for(&request.histogram, &self.known);
         let Some(theorem) = theorems.iter().find(|theorem| theorem.statement() == self.statement) else {

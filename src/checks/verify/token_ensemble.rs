@@ -97,7 +97,7 @@ pub(super) const ENSEMBLES: &[&MechanismKind] = &[
 
 fn ensemble(name: &str) -> Result<&'static MechanismKind> {
     let found = ENSEMBLES.iter().copied().find(|kind| kind.name == name);
-    found.ok_or_else(|| rejected(format!("{name} is no mechanism of tokens")))
+    found.ok_or_else(|| rejected(format!("{name} is not a mechanism of tokens")))
 }
 
 /// An ensemble, and one answer of it.
@@ -149,7 +149,7 @@ impl TokenEnsemble {
         parameters: &Parameters,
     ) -> Result<Self> {
         let tokens = parameters.number(TOKENS)?;
-        let reason = format_args!("{TOKENS} = {tokens} is no number of tokens, 2 or more");
+        let reason = format_args!("{TOKENS} must be a whole number of at least 2, not {tokens}");
         required(tokens >= 2.0 && tokens.fract() == 0.0 && tokens <= 1e6, reason)?;
         let tokens = tokens as usize;
         let models = |name: &str| -> Result<Array2<f64>> {

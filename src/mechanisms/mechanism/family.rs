@@ -44,8 +44,8 @@ impl NoiseFamily {
         let scales: Vec<&str> = one.numbers(Role::Noise).into_iter().map(|(name, _)| name).collect();
         let known = one.kind().parameters.iter().any(|parameter| parameter.name == name);
         if known && !scales.contains(&name) {
-            let scales = if scales.is_empty() { "it has none".into() } else { format!("{} is", scales.join(", ")) };
-            return Err(rejected(format!("`{}`: {name} is no scale of noise; {scales}", echo(text))));
+            let scales = if scales.is_empty() { "none".into() } else { scales.join(", ") };
+            return Err(rejected(format!("`{}`: {name} is not a scale of noise; those are: {scales}", echo(text))));
         }
         Ok(family)
     }
@@ -80,7 +80,7 @@ mod tests {
         for (text, words) in [
             ("gaussian:sigma=2", "leaves no scale of noise open"),
             ("confident-gnmax:sigma=?,threshold=3,threshold_sigma=?,threshold_form=max", "more than one ?"),
-            ("gauss:sigma=?", "`gauss` is none"),
+            ("gauss:sigma=?", "unknown mechanism `gauss`"),
             ("gaussian:?", "is not of the form name=value"),
             ("gaussian:sigma=1,sigma=?", "sigma comes twice"),
         ] {

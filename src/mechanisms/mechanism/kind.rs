@@ -224,7 +224,7 @@ impl Parameters {
     pub fn number(&self, name: &str) -> Result<f64> {
         match self.get(name)? {
             Value::Number(number) => Ok(*number),
-            other => Err(rejected(format!("{name} = `{}` is no number", echo(&other.to_string())))),
+            other => Err(rejected(format!("{name}: `{}` is not a number", echo(&other.to_string())))),
         }
     }
 
@@ -237,7 +237,7 @@ impl Parameters {
             Value::Number(number) => Ok(std::slice::from_ref(number)),
             Value::List(numbers) => Ok(numbers),
             Value::Word(word) => {
-                Err(rejected(format!("{name} = `{}` is no list of numbers, such as 0.5/0.5", echo(word))))
+                Err(rejected(format!("{name}: `{}` is not a list of numbers, such as 0.5/0.5", echo(word))))
             }
         }
     }
@@ -298,7 +298,7 @@ impl Parameters {
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.get(name)? {
             Value::Word(word) => Ok(word),
-            other => Err(rejected(format!("{name} = {} is no word", echo(&other.to_string())))),
+            other => Err(rejected(format!("{name}: `{}` is not a word", echo(&other.to_string())))),
         }
     }
 }

@@ -470,6 +470,8 @@ pub(crate) fn write_text(formatter: &mut fmt::Formatter<'_>, name: &str, paramet
 
 /// Number of names in the error for an unknown one.
 const NEAREST: usize = 8;
+/// Letters by which a name may differ from what is taken for a typing error of it.
+const NEAR: usize = 2;
 
 /// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may contain
 /// commas, such as that of another mechanism: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
@@ -490,12 +492,15 @@ pub(crate) fn named<'a, K>(
 ) -> Result<(&'static K, &'a str)> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let kind = kinds.iter().find(|kind| name_of(kind) == name.trim()).ok_or_else(|| {
+        let far = |known: &str| strsim::damerau_levenshtein(known, name.trim());
         let mut names: Vec<&str> = kinds.iter().map(|kind| name_of(kind)).collect();
-        names.sort_by_key(|known| strsim::damerau_levenshtein(known, name.trim()));
-        let (nearest, more) = names.split_at(NEAREST.min(names.len()));
-        let all = || format!(", and {} more in the list of mechanisms", more.len());
-        let more = if more.is_empty() { String::new() } else { all() };
-        rejected(format!("`{}` is none; there are {}{more}", echo(name), nearest.join(", ")))
+        names.sort_by_key(|known| far(known));
+        let known = match names.split_at(NEAREST.min(names.len())) {
+            ([nearest, ..], _) if far(nearest) <= NEAR => format!("did you mean `{nearest}`?"),
+            (known, []) => format!("known: {}", known.join(", ")),
+            (known, more) => format!("known: {}, and {} more", known.join(", "), more.len()),
+        };
+        rejected(format!("unknown mechanism `{}`; {known}", echo(name)))
     })?;
     Ok((kind, rest))
 }
@@ -512,7 +517,7 @@ pub(crate) fn read_parameters(kind: &str, known: &[Parameter], text: &str) -> Re
         let name = if name == "scale" { "sigma" } else { name };
         let Some(parameter) = known.iter().find(|parameter| parameter.name == name) else {
             let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
-            return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
+            return Err(rejected(format!("{kind} has no parameter `{}`; it takes: {}", echo(name), names.join(", "))));
         };
         required(!parameters.iter().any(|(known, _)| known == name), format_args!("{name} comes twice"))?;
         let value = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).map_or(value, str::trim);

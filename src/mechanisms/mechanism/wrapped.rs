@@ -36,7 +36,7 @@ pub(super) fn base_of(parameters: &Parameters, kind: DataKind) -> Result<Arc<dyn
             DataKind::Votes => "mechanisms of votes",
             DataKind::Answers => "mechanisms of the answers to queries",
         };
-        return Err(rejected(format!("{OF} = {} is none of the {data}", base.kind())));
+        return Err(rejected(format!("{OF} = {} is not one of the {data}", base.kind())));
     }
     Ok(base)
 }

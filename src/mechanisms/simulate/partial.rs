@@ -208,7 +208,7 @@ impl PartialCounts {
 
 fn check_end(simulation: Simulation, end: u64, operation: &'static str) -> Result<()> {
     let (all, last) = (simulation.blocks(), end.saturating_sub(1));
-    let reason = format_args!("block {last} is none of the simulation's {all} blocks");
+    let reason = format_args!("block {last} is not one of the simulation's {all} blocks");
     Error::check_possible(end <= all, operation, reason)
 }
 
@@ -314,7 +314,7 @@ mod tests {
             @"
             set of outcomes has length 0; expected 1 to 1048576 outcomes
             simulation: the mechanism has 2 outcomes where 3 are counted
-            simulation: block 2 is none of the simulation's 2 blocks
+            simulation: block 2 is not one of the simulation's 2 blocks
             merge: both parts hold block 0
             merge: one part has the seed 3, the other 4
             merge: one part has the query 1, the other 4
@@ -322,7 +322,7 @@ mod tests {
             merge: one part has the number of outcomes 3, the other 2
             simulation: not complete without block 1 of 2
             samples of the dataset = 0 is not in [1, 2^53]
-            partial counts: block 2 is none of the simulation's 2 blocks
+            partial counts: block 2 is not one of the simulation's 2 blocks
             partial counts: the counts of the neighbor sum to 2 where the blocks have 1 samples
             partial counts: the counts of the dataset sum to 18446744073709551615 where the blocks have 1 samples
             neighbor counts has length 2; expected 1 outcomes

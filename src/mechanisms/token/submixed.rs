@@ -84,7 +84,7 @@ impl SubmixedTokens {
     /// [`Error::Rejected`] for a position without a public model, and for an odd number of models.
     pub fn shares(&self, position: &NextTokens) -> Result<Vec<f64>> {
         let public = position.public().ok_or_else(|| Error::rejected(OPERATION, "the position has no public model"))?;
-        let reason = format_args!("{} models, which are no pairs", position.members());
+        let reason = format_args!("{} models, which cannot be paired", position.members());
         Error::check_possible(position.members().is_multiple_of(2), OPERATION, reason)?;
         let pairs = (0..position.members()).step_by(2);
         pairs.map(|first| self.share([position.member(first), position.member(first + 1)], public)).collect()

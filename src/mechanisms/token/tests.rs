@@ -125,7 +125,7 @@ fn pairs_have_their_divergences() {
     assert_divergences(&mechanism, &position, &expected, 1e-11);
     // An odd number of models does not form pairs.
     let error = mechanism.shares(&three_members()).unwrap_err().to_string();
-    assert!(error.contains("3 models, which are no pairs"), "{error}");
+    assert!(error.contains("3 models, which cannot be paired"), "{error}");
 }
 
 /// Members 0 to 2 vote for tokens 2, 0 (of two likeliest ones) and 3.

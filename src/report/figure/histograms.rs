@@ -190,5 +190,5 @@ fn words(column: &Column) -> String {
     let [first, second] = column.shares.map(percent);
     let from = if column.begins { "from " } else { "" };
     let marked = if column.marked { " (marked)" } else { "" };
-    format!("{from}{}: {first} % and {second} %{marked}", column.label)
+    format!("{from}{}: {first}% and {second}%{marked}", column.label)
 }

@@ -216,7 +216,7 @@ impl Render for DefensesAnswer {
                 .into(),
             "Test accuracy is the mean over the models with its standard deviation. Defenses of different accuracy are no \
              equals: one that answers worse leaks less for that alone. That DP-SGD leaks less is decided only where it is \
-             less accurate by 2 % at most."
+             less accurate by 2% at most."
                 .into(),
         ]
     }

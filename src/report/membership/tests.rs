@@ -34,7 +34,7 @@ fn name_and_shame_is_reported() {
     let metrics = name_and_shame();
     let document = document(&[("lira".into(), metrics.clone()), ("loss".into(), metrics)]);
     let text = document.text();
-    assert!(text.contains("warning: lira: sample 17 is found with a TPR of at least"), "{text}");
+    assert!(text.contains("warning: lira: sample 17: TPR at least"), "{text}");
     assert!(text.contains("most vulnerable sample"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&document.json()).unwrap();
     let codes: Vec<&str> = json["warnings"].as_array().unwrap().iter().filter_map(|w| w["code"].as_str()).collect();

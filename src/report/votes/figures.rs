@@ -100,7 +100,7 @@ impl VotesAnswer {
             let proven = bar.and_then(|bar| values[bar]);
             let share = proven
                 .filter(|_| exact > 0.0 && exact.is_finite())
-                .map(|proven| format!("{:.0} %", 100.0 * proven / exact));
+                .map(|proven| format!("{:.0}%", 100.0 * proven / exact));
             let label = query.label.map_or_else(String::new, |label| format!(" ({label})"));
             let label = format!("{}{label}", query.query);
             Row { label, values, bands: Vec::new(), note: share.unwrap_or_default() }

@@ -332,7 +332,7 @@ fn above(model: &CostModel) -> Option<Warning> {
     (model.largest_ratio > TOLERATED).then(|| Warning {
         code: "cost-above-model",
         message: format!(
-            "{}: a sample takes {:.1} times what the cost model says at C = {classes}, k = {voters}, σ = {sigma}",
+            "{}: a sample takes {:.1} times what the cost model predicts at C = {classes}, k = {voters}, σ = {sigma}",
             model.work, model.largest_ratio
         ),
         hint: "repeat it with more seconds while the machine does nothing else".into(),

@@ -67,7 +67,7 @@ impl Goal {
         };
         match *self {
             Self::Epsilon { epsilon, .. } if epsilon == Epsilon::INFINITE => {
-                let reason = "ε = inf promises nothing".into();
+                let reason = "an infinite ε is no guarantee; choose a finite one".into();
                 Err(Error::Rejected { operation: "calibrate", reason })
             }
             Self::Epsilon { .. } => Ok(()),
@@ -209,7 +209,10 @@ mod tests {
     fn goals_that_promise_nothing_or_cannot_be_met_are_rejected() {
         let [half, low, one] = [0.5, 0.1, 1.0].map(share);
         for (goal, words) in [
-            (Goal::Epsilon { epsilon: Epsilon::INFINITE, delta: Delta::new(0.0).unwrap() }, "ε = inf promises nothing"),
+            (
+                Goal::Epsilon { epsilon: Epsilon::INFINITE, delta: Delta::new(0.0).unwrap() },
+                "an infinite ε is no guarantee; choose a finite one",
+            ),
             (Goal::Mu(0.0), "mu = 0 is not in (0, inf)"),
             (Goal::Mu(f64::NAN), "mu = NaN"),
             (

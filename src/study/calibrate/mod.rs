@@ -112,7 +112,7 @@ impl Study for CalibrateStudy {
     /// [`NoiseFamily::at`], and those of the privacy losses.
     fn run(&self, progress: &Progress<'_>) -> Result<CalibrateAnswer> {
         self.goal.check()?;
-        Error::check_possible(self.times > 0, "calibrate", "0 runs leak nothing; times is at least 1")?;
+        Error::check_possible(self.times > 0, "calibrate", "`times` must be at least 1")?;
         let data = self.data()?;
         let profiles = Profiles::new(data.clone(), self.times);
         let meter = Meter::new(progress, LOOKS, "scales");
@@ -259,10 +259,10 @@ fn warnings(mechanism: &dyn Mechanism, bound: ProfileKind) -> Vec<Warning> {
     let theorems = Warning {
         code: "least-by-theorems",
         message: format!(
-            "the scale is the least by the theorems about {}, not the least that is private",
+            "the scale is the smallest that the theorems about {} certify, not the smallest that is private",
             mechanism.kind()
         ),
-        hint: "less noise may be as private; compare with the exact leakage of your votes".into(),
+        hint: "less noise may be private too; compare with the exact leakage of your votes".into(),
     };
     (bound == ProfileKind::RenyiDivergences).then_some(theorems).into_iter().collect()
 }

@@ -135,12 +135,14 @@ impl Study for CanaryAuditStudy {
             warnings.push(Warning {
                 code: "weak-attack",
                 message: format!(
-                    "ε of at least {} is less than audits of a training that leaks all that is claimed find by the best \
-                     attack ({} in the median)",
+                    "ε of at least {} is below what the best attack finds if training leaks all that is claimed \
+                     (median {})",
                     short((1e3 * found).floor() / 1e3),
                     significant(forecast.epsilon.median.0, 3)
                 ),
-                hint: "scores of the last model see little of a training; a small bound does not show privacy".into(),
+                hint: "scores of the final model reveal little of the training; a small bound does not show \
+                       privacy"
+                    .into(),
             });
         }
         let plan = self.plan.recorded();

@@ -51,11 +51,11 @@ pub(super) fn warnings(
         warnings.push(Warning {
             code: "claim-out-of-reach",
             message: format!(
-                "this plan shows ε = {} at most, with every guess right: it cannot refute a claim of {}",
+                "even with every guess right this plan shows at most ε = {}: it cannot refute a claim of {}",
                 significant(most.epsilon, 4),
                 significant(claimed.epsilon.get(), 4)
             ),
-            hint: "take other numbers of guesses, more canaries, or a smaller delta".into(),
+            hint: "use other numbers of guesses, more canaries, or a smaller delta".into(),
         });
     }
     let fewest = members.min(plan.canaries() - members);

@@ -230,11 +230,10 @@ impl MechanismStudy<'_> {
         if self.journal.is_some() && (meter.is_over() || found.over) {
             warnings.push(Warning {
                 code: "looked-early",
-                message:
-                    "an answer on the way: it takes the failure probability, and that of the audit which goes on takes \
-                          it once more"
-                        .into(),
-                hint: "quote one of both, chosen without looking, or add their failure probabilities".into(),
+                message: "this is an interim answer: it spends the failure probability, and the audit spends it again \
+                     when it continues"
+                    .into(),
+                hint: "quote one of the two, chosen without looking, or add their failure probabilities".into(),
             });
         }
         let refuted = shown.claims.iter().position(|claim| claim.refuted);
@@ -394,7 +393,7 @@ impl MechanismStudy<'_> {
             warnings.push(Warning {
                 code: "not-repeatable",
                 message:
-                    "the program gave other outputs for the same seed, so that this audit cannot be repeated bit by bit"
+                    "the program gave different outputs for the same seed, so this audit cannot be reproduced exactly"
                         .into(),
                 hint: "let the program take its randomness from the seed of the request".into(),
             });
@@ -405,7 +404,7 @@ impl MechanismStudy<'_> {
             let pairs = if troubled.len() == 1 { "1 pair".into() } else { format!("{} pairs", troubled.len()) };
             warnings.push(Warning {
                 code: "pairs-without-outputs",
-                message: format!("the program gave no outputs of {pairs}, such as: {first}"),
+                message: format!("the program gave no outputs for {pairs}, such as: {first}"),
                 hint: "a program that fails on one of two neighbors tells them apart: look at these by hand".into(),
             });
         }
@@ -414,7 +413,7 @@ impl MechanismStudy<'_> {
             warnings.push(Warning {
                 code: "pairs-left-out",
                 message: format!("{left} pairs of neighbors were not tried"),
-                hint: "more runs or more time let the search go on".into(),
+                hint: "allow more runs or more time".into(),
             });
         }
         warnings

@@ -68,7 +68,7 @@ fn samples(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
         warn(
             "diluted",
             format!(
-                "sample {} is found with a TPR of at least {} at an FPR of at most {}, where of the population at most {} is",
+                "sample {}: TPR at least {} at FPR at most {} (population: at most {})",
                 found.sample,
                 percent(found.tpr_lower),
                 percent(found.fpr_upper),

@@ -218,7 +218,7 @@ fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
     let mut warnings = vec![Warning {
         code: "given-the-models",
         message:
-            "limits are for the models at hand and take images for independent draws, given a model; other students \
+            "limits are for these models and assume that images are independent draws, given a model; other students \
                   may leak more or less"
                 .into(),
         hint: "record several runs to see how much students differ".into(),
@@ -226,7 +226,7 @@ fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
     if recorded.baseline.is_none() {
         warnings.push(Warning {
             code: "no-baseline",
-            message: "there is no model without privacy to hold the students against".into(),
+            message: "there is no model without privacy to compare the students with".into(),
             hint: "train one, or add its logits on the same images as baseline_private_logits and baseline_test_logits"
                 .into(),
         });

@@ -54,7 +54,7 @@ pub(super) fn warnings(answer: &TokensAnswer, sums: &Sums) -> Vec<Warning> {
                 answer.positions,
                 significant(row.largest.0, 3)
             ),
-            hint: "what is charged is no bound: use a theorem of the table, or the exact values".into(),
+            hint: "the charge is not a bound: use a theorem of the table, or the exact values".into(),
         });
     }
     // e^{-l} of the loss against a neighbor has mean 1 over tokens of the whole ensemble.

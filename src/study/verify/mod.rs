@@ -163,7 +163,7 @@ impl VerifyStudy<'_> {
 fn warnings(findings: &[PropertyFinding]) -> Vec<Warning> {
     let late = findings.iter().filter(|finding| finding.out_of_time).map(|finding| Warning {
         code: "out-of-time",
-        message: format!("{} was tried in {} cases only: the time was over", finding.property.name, finding.cases),
+        message: format!("{} was tried on only {} cases: time ran out", finding.property.name, finding.cases),
         hint: "a longer time limit".into(),
     });
     let untested = findings.iter().all(|finding| matches!(finding.verdict, Found::NotTested)).then(|| {

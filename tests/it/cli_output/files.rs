@@ -88,6 +88,17 @@ fn completions_and_manual_know_the_commands() {
         let script = stdout(&format!("completions {shell}"));
         says(&script, &["exact", "audit", "worst-neighbor", "pilot-fraction"]);
     }
+    // Names that our own parsers read are offered as clap's are.
+    for (shell, names) in [
+        (
+            "bash",
+            ["-W \"moved added removed shifted\"", "-W \"nat-advq pois-advq pois-natq\"", "-W \"auto all two-cut"],
+        ),
+        ("zsh", [":ADJACENCY:(moved added removed shifted)", ":(nat-advq pois-advq pois-natq)", ":(auto all two-cut"]),
+        ("fish", ["-a \"moved\\t''", "-a \"nat-advq\\t''", "-a \"auto\\t''"]),
+    ] {
+        says(&stdout(&format!("completions {shell}")), &names);
+    }
     let page = stdout("man");
     assert!(page.contains(".TH leakbound 1") && page.contains(".SH SYNOPSIS") && page.contains("audit"), "{page}");
 }
@@ -120,7 +131,7 @@ fn schemas_are_those_of_the_commands_that_were_asked_for() {
     assert_eq!(bench["document"]["properties"]["rows"]["items"]["$ref"], "#/$defs/BenchRow");
     assert_eq!(bench["documents_with"]["--sweep"]["properties"]["rows"]["items"]["$ref"], "#/$defs/SweepRow");
     assert!(exact.get("documents_with").is_none());
-    assert!(Desk::root().rejected(2, "schema nonsense").contains("there is no command `nonsense`"));
+    assert!(Desk::root().rejected(2, "schema nonsense").contains("unknown command `nonsense`"));
 }
 
 /// As with `| head -1`: the reader has gone before anything is written.

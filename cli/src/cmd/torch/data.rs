@@ -29,7 +29,7 @@ pub struct CheckpointOptions {
     /// Save finished networks in this file, so that an interrupted run can continue
     #[arg(long, value_name = "FILE", help_heading = "Advanced")]
     pub checkpoint: Option<PathBuf>,
-    /// Continue from the checkpoint; start anew if there is none
+    /// Resume from the checkpoint; start over if there is none
     #[arg(long, requires = "checkpoint", help_heading = "Advanced")]
     pub resume: bool,
 }

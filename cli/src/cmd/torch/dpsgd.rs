@@ -235,9 +235,9 @@ pub(super) fn hardly_private(budget: &DpSgdBudget) -> Option<Warning> {
     (epsilon > 50.0).then(|| Warning {
         code: "vacuous-guarantee",
         message: format!(
-            "epsilon {} promises nothing of use: these models are a heuristic defense",
+            "an epsilon of {} is no useful guarantee: these models are a heuristic defense",
             significant(epsilon, 4)
         ),
-        hint: "what they leak to an attack is another question, for `leakbound membership lira`".into(),
+        hint: "`leakbound membership lira` measures what they leak to an attack".into(),
     })
 }

@@ -95,7 +95,7 @@ pub fn run(common: &Common, options: &MetaClassifierOptions, device: TrainingDev
     }));
     let about = About {
         title: format!(
-            "{} networks ({}) for each of {:?} % of class {}, {} images each; {} of them attacked",
+            "{} networks ({}) for each of {:?}% of class {}, {} images each; {} of them attacked",
             plan.networks,
             plan.network,
             options.percentages,

@@ -78,7 +78,7 @@ impl TorchPropertyOptions {
         let value = self.percentages.iter().position(|&percentage| percentage == self.student_percentage);
         let value = value.ok_or_else(|| Error::Rejected {
             operation: "--student-percentage",
-            reason: format!("{} is none of --percentages {:?}", self.student_percentage, self.percentages),
+            reason: format!("{} is not one of --percentages {:?}", self.student_percentage, self.percentages),
         })?;
         let training = |epochs| {
             TrainingPlan::new(epochs, self.batch, Optimizer::ADAM, Schedule::Constant { rate: self.learning_rate })
@@ -115,7 +115,7 @@ pub fn record(common: &Common, options: &TorchPropertyOptions, device: TrainingD
     ]);
     let about = About {
         title: format!(
-            "A student of {} teachers ({}) with {} % of class {}; {} ensembles with {:?} %",
+            "A student of {} teachers ({}) with {}% of class {}; {} ensembles with {:?}%",
             plan.teachers,
             plan.network,
             options.student_percentage,

@@ -48,7 +48,7 @@ impl MembershipAttack for Lira {
         Some(Warning {
             code: "few-models",
             message: format!(
-                "with {models} models left out one by one the AUC to be expected where nothing leaks is about {}, not 0.5: \
+                "leaving out one of {models} models at a time, the expected AUC without leakage is about {}, not 0.5: \
                  the victim's own side is the smaller one",
                 significant(auc, 2)
             ),
