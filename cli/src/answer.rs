@@ -5,6 +5,7 @@ use super::cmd::Cli;
 use super::command_line::{CommandLine, Program};
 use super::interruption::Interruption;
 use super::options::{Origin, Schema, Unusable};
+use super::rejection::Rejection;
 use super::session::{Ask, BlackBoxCall, Forms, Found, Host, Progress, Session};
 use super::threads::{self, Alone};
 use super::usage;
@@ -13,7 +14,6 @@ use leakbound::json;
 use leakbound::record::MemoryFiles;
 use leakbound::study::Verdict;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One command that another program wants to be run.
@@ -45,41 +45,6 @@ pub struct Answer {
     pub forms: Forms,
     /// Whether a claim was refuted.
     pub refuted: bool,
-}
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub enum Rejection {
-    /// An option cannot be used: exit status 2 of the command.
-    Usage {
-        /// The name of the option, with underscores, where one is to blame.
-        parameter: Option<String>,
-        /// What is wrong, without the name.
-        sentence: String,
-    },
-    /// The data or the system failed: exit status 1.
-    Failed(Error),
-    /// The work was interrupted.
-    Interrupted,
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage { parameter: None, sentence } => formatter.write_str(sentence),
-            Self::Usage { parameter: Some(name), sentence } => write!(formatter, "{name}: {sentence}"),
-            Self::Failed(error) => error.fmt(formatter),
-            Self::Interrupted => formatter.write_str("the work was interrupted"),
-        }
-    }
-}
-
-impl std::error::Error for Rejection {}
-
-impl Rejection {
-    fn usage(sentence: impl Into<String>) -> Self {
-        Self::Usage { parameter: None, sentence: sentence.into() }
-    }
 }
 
 impl From<Unusable> for Rejection {

@@ -33,7 +33,7 @@ pub trait Program: CommandLine {
     /// Why a command is not repeated, if it does more than read files and compute.
     fn unrepeatable(&self) -> Option<&'static str>;
 
-    /// Has a command begin anew that would go on from a checkpoint: the options that this takes from it.
+    /// Makes a command start over that would resume from a checkpoint: the options that this takes from it.
     fn without_checkpoint(&mut self) -> &'static [&'static str];
 
     /// Whether the command starts another program, which must not be left behind.

@@ -19,13 +19,15 @@ mod embedded;
 mod interruption;
 mod options;
 mod output;
+mod rejection;
 mod session;
 mod signals;
 mod threads;
 mod usage;
 
-pub use self::answer::{Answer, Commands, Rejection, Request, answer};
+pub use self::answer::{Answer, Commands, Request, answer};
 pub use self::interruption::Interruption;
+pub use self::rejection::Rejection;
 pub use self::session::{Ask, BlackBoxCall, Forms, Progress};
 
 /// A claim was refuted.

@@ -1,6 +1,6 @@
 //! The options of a command as an object, as documents and study files have them, and as arguments.
 //!
-//! The parser's definition is the one schema: it says which options there are, which of them take several values, and
+//! The parser's definition is the one schema: it defines which options there are, which of them take several values, and
 //! what they are if not given. Values are checked where the arguments are parsed, once for all three forms.
 
 use super::args::Common;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Whose word the options are.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'a> {
-    /// A document's, which says null or an empty list of what was not given.
+    /// A document's, with null or an empty list for what was not given.
     Document,
     /// Somebody's, in a file: whatever stands there is meant. Paths are relative to its folder, if given.
     File(Option<&'a Path>),
@@ -74,7 +74,7 @@ impl<C: CommandLine> Schema<C> {
 
     /// The arguments of `leakbound COMMAND` for these options: names with hyphens or underscores, lists for options
     /// with several values, `true` for flags. `false` and defaults are left out, because some options exclude each other
-    /// even with their default values; but for the seed, since one that is given overrules a scenario's.
+    /// even with their default values; but for the seed, since one that is given overrides a scenario's.
     ///
     /// # Errors
     /// What cannot be used.

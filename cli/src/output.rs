@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that are written to stdout at once.
+/// Bytes that are written to stdout in one piece.
 const PIECE: usize = 1 << 16;
 
-/// The places of the result, opened before the work so that a full disk or a wrong folder is known at once.
+/// The places of the result, opened before the work so that a full disk or a wrong folder is known immediately.
 pub struct Output {
     session: Session,
     file: Option<AtomicFile>,

@@ -7,7 +7,7 @@ use std::io;
 /// What a second signal does, once the first was noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Second {
-    /// It ends the process at once: a second signal means that the user does not want to wait.
+    /// It ends the process immediately: a second signal means that the user does not want to wait.
     Ends,
     /// Nothing more than the first: the end must be orderly, because other processes are to be ended too.
     Waits,
@@ -60,7 +60,7 @@ fn note_signals(_: &Interruption, _: Second) -> io::Result<()> {
     Ok(())
 }
 
-/// The signals to look after, by what the system says of this process: the mask of ignored signals in hexadecimal.
+/// The signals to look after, as the system describes this process: the mask of ignored signals in hexadecimal.
 ///
 /// Where it cannot be asked without unsafe code, a hangup is left as it was found: ignored under `nohup`, and the end
 /// of the process otherwise.

@@ -1,4 +1,4 @@
-//! The threads that compute, and how work goes on where the system starts fewer than requested.
+//! The threads that compute, and how work continues if the system starts fewer than requested.
 
 use super::args::values::MOST_THREADS as MOST;
 use leakbound::error::{Error, Result};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The variable that says how many threads there are where `--threads` does not.
+/// The variable that sets the number of threads if `--threads` does not.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
 /// Fewer threads than requested.
@@ -37,7 +37,7 @@ impl Fewer {
 static STARTED: Mutex<Option<Option<Fewer>>> = Mutex::new(None);
 
 /// Starts the threads on which everything is computed, once in a process: as many as were requested, or else one for
-/// each core; fewer where the system does not start so many.
+/// each core; fewer if the system does not start that many.
 ///
 /// # Errors
 /// [`Error::Unavailable`] when not even one can be started and nobody works without.
@@ -104,7 +104,7 @@ fn affordable(wanted: usize) -> (usize, Option<Fewer>) {
     (most, (most < wanted).then(|| Fewer { started: most.max(1), wanted, reason }))
 }
 
-/// Bytes that are left of an address space that is limited, by what Linux says of the process.
+/// Bytes that are left of an address space that is limited, as Linux reports it.
 fn room(limits: &str, status: &str) -> Option<u64> {
     let after = |text: &str, label: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(label))?;
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    /// Starts so many threads and no more.
+    /// Starts this many threads and no more.
     fn starting(most: usize) -> impl FnMut(usize) -> io::Result<Seat> {
         move |index| if index < most { start_one(index) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }

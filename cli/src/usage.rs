@@ -1,8 +1,8 @@
 //! Arguments as clap parses them, and what is said about those that cannot be used.
 
-use super::answer::Rejection;
 use super::command_line::CommandLine;
 use super::interruption::Signal;
+use super::rejection::Rejection;
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
@@ -50,7 +50,7 @@ pub(super) fn read_with<C: CommandLine>(parser: &mut clap::Command, arguments: &
     parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
 }
 
-/// A seed given by the user overrules a scenario's; the default seed does not.
+/// A seed given by the user overrides a scenario's; the default seed does not.
 fn read<C: CommandLine>(matches: &ArgMatches) -> Result<C, clap::Error> {
     let mut line = C::from_arg_matches(matches)?;
     let common = line.common_mut();
@@ -100,7 +100,7 @@ fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "error: {}", one_line(text));
 }
 
-/// One line on stderr about work that goes on.
+/// One line on stderr about work that continues.
 pub(super) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {}", one_line(text));
 }

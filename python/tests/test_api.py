@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +97,18 @@ def test_mechanisms_are_their_text_forms():
         of.Gaussian(sigma=1).sigma = 2
     exact = leakbound.accounting.exact(mechanism=of.Gaussian(sigma=2), orders=2)
     assert exact == leakbound.accounting.exact(mechanism="gaussian:sigma=2", orders=2)
+
+
+def test_mechanisms_stand_for_noise_and_travel():
+    of = leakbound.mechanisms
+    votes = [14, 12, 10, 8, 6], [13, 13, 10, 8, 6]
+    named = leakbound.accounting.exact(*votes, noise="gaussian:2", orders=2)
+    for options in ({"noise": of.Gaussian(sigma=2)}, {"mechanism": of.NoisyArgmax(noise=of.Gaussian(2))}):
+        assert leakbound.accounting.exact(*votes, orders=2, **options).divergences == named.divergences
+    found = leakbound.accounting.calibrate(of.Laplace(sigma="?"), epsilon=0.5, delta=0)
+    assert 2 <= found.scale < 2.0005
+    for thing in (of.Staircase(sigma=1), of.Gaussian(2).poisson(0.5), 3 * of.Laplace(1) | of.Gaussian(2)):
+        assert pickle.loads(pickle.dumps(thing)) == thing == copy.deepcopy(thing)
 
 
 def test_releases_compose():

@@ -90,7 +90,7 @@ BAD_ARGUMENTS = [
     (lambda: leakbound.accounting.verify(3), "accountant: found int, expected a name or a function"),
     (lambda: leakbound.audit.self_check(leakbound.canaries.CanaryScores(SCORES, SCORES), methods="all"), "^methods: the command does not have this option$"),
     (exact(noise="gauss"), r"^noise: noise `gauss` cannot be read; expected "),
-    (exact(noise=None, mechanism="gauss:sigma=1"), "^mechanism: .*`gauss` is none; there are gnss, "),
+    (exact(noise=None, mechanism="gauss:sigma=1"), "^mechanism: .*unknown mechanism `gauss`; did you mean `"),
     (exact(claim_rdp={}), "^claim_rdp: found {}, expected a table of orders and values with at least one of them$"),
     (exact(claim_epsilon=False), "^claim_epsilon: found false, expected a number"),
     (exact(claim_epsilon=True), "^claim_epsilon: found true, expected a number"),

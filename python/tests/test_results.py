@@ -129,6 +129,8 @@ def test_figures(data, scenarios):
             leakbound.membership.memorization({"probabilities": np.eye(3), "labels_true": [0, 1, 2], "labels_trained": [1, 2, 0]}),
             leakbound.membership.property_distance({"student": np.eye(2), "ensembles": random.dirichlet([1, 1], (2, 3, 2))}),
             leakbound.simulate.bench(work="fixed", seconds=0.01),
+            plan := leakbound.canaries.plan(200, claim_mu=1, seed=3),
+            plan.audit(plan.coins.astype(float)),
             leakbound.audit.tokens({"logits": random.normal(size=(3, 2, 4))}, mechanism="clipped-logits:clip=1,batch=2"),
         ]
     for item in drawn:

@@ -129,8 +129,8 @@ impl Render for MechanismAnswer {
         let found = self.counterexample.as_ref().filter(|found| found.claim == claim.claim)?;
         Some(match (found.is_of_bits(), found.is_rare()) {
             (true, _) => "the last binary places of the outputs, which floating-point noise leaks",
-            (false, true) => "a rare event, less than 5% of the outputs of each dataset",
-            (false, false) => "an ordinary event, at least 5% of the outputs of one dataset",
+            (false, true) => "a rare event, seen in less than 5% of the outputs of each dataset",
+            (false, false) => "an ordinary event",
         })
     }
 

@@ -12,7 +12,7 @@ pub use leakbound_record::*;
 /// The names that most programs need, as far as this package has them.
 pub mod prelude {
     pub use crate::study::{
-        Answer, DpSgd, Goal, Study, calibrate, epsilon, epsilon_lower_bound, lira, unwatched,
+        Answer, DpSgd, Goal, Study, calibrate, epsilon, epsilon_lower_bound, likelihood_ratio_attack, unwatched,
     };
     pub use leakbound_record::prelude::*;
 }

@@ -162,13 +162,13 @@ pub fn calibrate(mechanism: &str, times: u64, goal: Goal) -> Result<f64> {
 /// let scores = Array3::from_shape_fn((40, 30, 1), |(m, s, _)| {
 ///     f64::from(u8::from((m + s) % 2 == 0)) + ((m * 7 + s * 3) % 10) as f64 / 5.0
 /// });
-/// assert!(lira(scores, members)?.levels[0].auc > 0.7);
+/// assert!(likelihood_ratio_attack(scores, members)?.levels[0].auc > 0.7);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # Errors
 /// Those of [`MemoryScores::double`] and of [`MembershipStudy`].
-pub fn lira(scores: Array3<f64>, members: Array2<bool>) -> Result<MembershipAnswer> {
+pub fn likelihood_ratio_attack(scores: Array3<f64>, members: Array2<bool>) -> Result<MembershipAnswer> {
     let scores = MemoryScores::double(scores, members)?;
     let study = MembershipStudy {
         answers: RecordedAnswers::scores(&scores, None),

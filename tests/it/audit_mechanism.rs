@@ -44,7 +44,22 @@ fn a_gross_fault_is_found_soon() {
     assert!(found["bounds"].as_array().unwrap().is_empty());
     assert!(number(&found["counterexample"]["p_value"]) <= 0.05);
     let text = desk.run(&count(3.0, "--stop-early")).printed(3);
-    assert!(text.contains("Counterexample") && text.contains("REFUTED"), "{text}");
+    assert!(text.contains("Counterexample") && text.contains("REFUTED by an ordinary event ("), "{text}");
+}
+
+#[test]
+fn a_rare_event_is_called_so() {
+    let desk = Desk::new();
+    desk.file(
+        "rare.py",
+        "import json, random, sys\nfor line in sys.stdin:\n    r = json.loads(line)\n    s = random.Random(r['seed'])\n    \
+         leaks = .02 if r['dataset'] else 0\n    outputs = [s.random() < leaks for _ in range(r['runs'])]\n    \
+         print(json.dumps({'id': r['id'], 'outputs': outputs}), flush=True)\n",
+    );
+    let audit = "--dataset [1] --relation add-remove --claim-epsilon 1 --delta 1e-3 --runs 2e4";
+    let audit = format!("audit mechanism --program 'python3 rare.py' {audit}");
+    let text = desk.run(&shell_words::split(&audit).unwrap()).printed(3);
+    assert!(text.contains("REFUTED by a rare event, seen in less than 5% of the outputs of each dataset ("), "{text}");
 }
 
 /// A program of the shell that answers each request with what the script prints; `$id` is the number of the request.

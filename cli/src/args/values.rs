@@ -31,7 +31,7 @@ impl<T> Serialize for Choice<T> {
     }
 }
 
-/// Names, what the help says of each, and what they mean.
+/// Names, their help texts, and what they mean.
 pub type Names<T> = &'static [(&'static str, &'static str, T)];
 
 /// Reads one of these names.

@@ -1,4 +1,4 @@
-//! `leakbound account`: what all answers together leak at most, by every accountant at hand.
+//! `leakbound account`: an upper bound on the leakage of all answers, by every accountant.
 
 use super::conclude::{Asked, conclude};
 use super::votes_options::{Queries, queries};

@@ -1,4 +1,4 @@
-//! A simulation that takes long says so.
+//! A simulation that takes long announces it.
 
 use crate::args::Common;
 use crate::output::Watch;
@@ -41,7 +41,7 @@ impl<'a> Announcement<'a> {
         told
     }
 
-    /// Says how many seconds are left where they are many, at so many outputs a second.
+    /// States how many seconds are left if they are many, at this number of outputs per second.
     fn announce(&self, rate: f64, seconds: f64) {
         if seconds < LONG.as_secs_f64() {
             return;

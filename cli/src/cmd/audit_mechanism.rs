@@ -244,7 +244,7 @@ fn unwritten(code: &'static str, message: String) -> Warning {
     Warning { code, message, hint: "make room, and run the audit again if the file is needed".into() }
 }
 
-/// A checkpoint without which the audit goes on where it cannot be written.
+/// A checkpoint that the audit continues without if it cannot be written.
 struct Kept<'a> {
     journal: AuditJournal,
     session: &'a Session,

@@ -70,7 +70,7 @@ pub struct StreamOptions {
     pub kept: StateOptions,
 }
 
-/// From so many outputs on a stream is rejected while it is read, if nearly every output is different.
+/// From this many outputs on, a stream is rejected while it is read if nearly every output is different.
 const EARLY: u64 = 1024;
 
 pub fn run(common: &Common, options: &StreamOptions) -> Result<Verdict> {
@@ -236,7 +236,7 @@ fn provable(file: &Path, names: &OutcomeNames, counting: &Counting<'_>) -> Resul
     }))
 }
 
-/// Saves what was read; the error that says so.
+/// Saves what was read; the error that reports it.
 fn interrupted_reading<R: Read>(
     options: &StreamOptions,
     counting: &mut Counting<'_>,

@@ -9,7 +9,7 @@ use leakbound::report::{Answered, Render};
 use leakbound::study::{Study, Verdict, Warning};
 use serde::Serialize;
 
-/// What a document says of the command beside the answer.
+/// What a document holds about the command besides the answer.
 pub struct Asked<'a, O> {
     pub options: &'a O,
     pub inputs: Vec<InputFile>,
@@ -24,7 +24,7 @@ pub fn watched<S: Study>(common: &Common, study: &S) -> Result<S::Answer> {
     study.run(&|step| watch.step(step))
 }
 
-/// Runs the study, writes its document and says what it decides.
+/// Runs the study, writes its document and returns its verdict.
 pub fn conclude<S: Study, O: Serialize>(
     common: &Common,
     output: Output,
@@ -37,7 +37,7 @@ where
     publish(common, output, watched(common, study)?, asked)
 }
 
-/// Writes the document of an answer and says what it decides.
+/// Writes the document of an answer and returns its verdict.
 pub fn publish<A, O: Serialize>(common: &Common, output: Output, answer: A, asked: Asked<'_, O>) -> Result<Verdict>
 where
     A: Render + Clone + Send + Sync + 'static,

@@ -14,7 +14,7 @@ use std::path::Path;
 type Complete<'a> = dyn Fn(&[Planned<'_>]) -> Result<()> + 'a;
 
 /// The recordings with the tuned options of their defenses, and what was chosen. The models that were trained for the
-/// choice have recordings of their own, so that a study that goes on does not train them again.
+/// choice have recordings of their own, so that a resumed study does not train them again.
 ///
 /// # Errors
 /// [`Error::Rejected`] if no value is accurate enough; those of the training.

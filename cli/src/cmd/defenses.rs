@@ -28,12 +28,12 @@ pub struct DefensesOptions {
     #[arg(value_name = "STUDY.toml")]
     pub file: PathBuf,
     /// Folder of the recordings NAME-original.npz and NAME-KIND.npz; missing ones are trained and kept there [default:
-    /// STUDY-recordings beside the study]
+    /// STUDY-recordings next to the study]
     #[arg(long, value_name = "DIR", alias = "out")]
     pub recordings: Option<PathBuf>,
 }
 
-/// A recording of a defense with what lies beside it.
+/// A recording of a defense with the files next to it.
 struct Recorded {
     canaries: CanaryKind,
     recording: ShadowRecording,
@@ -129,7 +129,7 @@ fn recorded(files: &[(CanaryKind, PathBuf)], memory: MemoryBudget) -> Result<Vec
     Ok(all)
 }
 
-/// Rejects another number of models, and samples in the place of other training images. Of duplicated canaries half as
+/// Rejects another number of models, and samples instead of other training images. Of duplicated canaries half as
 /// many are attacked as of the others.
 fn check_together(file: &Path, (recording, extras): (&ShadowRecording, &ShadowExtras), first: &Recorded) -> Result<()> {
     let fault = |place: &str, found: String, expected: String| InputError {

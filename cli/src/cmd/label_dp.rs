@@ -56,7 +56,7 @@ pub struct LabelMechanismsOptions {
     /// The study (TOML)
     #[arg(value_name = "STUDY.toml")]
     pub file: PathBuf,
-    /// Folder of the recordings; missing ones are trained and kept there [default: STUDY-recordings beside the study]
+    /// Folder of the recordings; missing ones are trained and kept there [default: STUDY-recordings next to the study]
     #[arg(long, value_name = "DIR", alias = "out")]
     pub recordings: Option<PathBuf>,
 }

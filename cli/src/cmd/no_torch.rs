@@ -28,7 +28,7 @@ pub fn run(_: &Common, _: &TorchCommand) -> Result<bool> {
 }
 
 /// Nothing is trained. Recordings that are there must have been trained with the seed and the sizes of the study; what
-/// else their plan says cannot be compared without the code that trains.
+/// else in their plan cannot be compared without the code that trains.
 pub fn complete_defenses(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], seed: u64) -> Result<()> {
     let plan = |planned: &Planned<'_>| {
         let mut wanted = Map::from_iter([

@@ -12,7 +12,7 @@ use leakbound::{Error, InputError, Result};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// What `--methods auto` sets aside where nothing was said, from so many outputs of each world on.
+/// What `--methods auto` sets aside by default, from this many outputs of each world on.
 const PILOT_FRACTION: f64 = 0.1;
 const PILOT_FROM: u64 = 1000;
 

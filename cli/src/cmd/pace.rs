@@ -16,7 +16,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Every so many seconds, from now on. The command line bounds them.
+    /// Every this many seconds, from now on. The command line bounds them.
     pub fn new(seconds: f64) -> Self {
         let interval = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(10));
         Self { interval, last: Instant::now(), took: Duration::ZERO, failing: false }

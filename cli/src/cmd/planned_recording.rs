@@ -27,7 +27,7 @@ pub struct PlannedLabels<'a> {
     pub path: PathBuf,
 }
 
-/// The folder of recordings beside a study: `fashion-recordings` for `fashion.toml`.
+/// The folder of recordings next to a study: `fashion-recordings` for `fashion.toml`.
 pub fn beside(file: &Path) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_owned();
     name.push("-recordings");

@@ -1,4 +1,4 @@
-//! What a recording of shadow models says of its training: the array `plan`, JSON in UTF-8.
+//! What a recording of shadow models holds about its training: the array `plan`, JSON in UTF-8.
 
 use leakbound::record::{ArrayFile, MemoryBudget};
 use leakbound::study::Warning;

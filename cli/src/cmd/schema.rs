@@ -47,7 +47,7 @@ pub enum Kind {
     Flag,
 }
 
-/// What the type of an argument's values says of them: what kind each is, and whether one is a list with commas.
+/// What the type of an argument's values tells: what kind each is, and whether one is a list with commas.
 type Described = (TypeId, Kind, bool);
 
 fn described(argument: &clap::Arg) -> Option<Described> {

@@ -45,7 +45,7 @@ pub struct SimulateOptions {
     pub no_distribution: bool,
 }
 
-/// Samples per query and world where neither the command line nor the scenario says a number.
+/// Samples per query and world if neither the command line nor the scenario has a number.
 const SAMPLES: u64 = 1_000_000;
 
 pub fn run(common: &Common, options: &SimulateOptions) -> Result<Verdict> {

@@ -6,7 +6,7 @@
 //! in one step. So wherever a run ends, by a full disk, a signal or the power:
 //!
 //! - before the first save the state knows nothing of the input, and the same input is counted from its start;
-//! - between saves the state holds the rows of a prefix, and says which: the same input is counted from there on;
+//! - between saves the state holds the rows of a prefix, and which one: the same input is counted from there on;
 //! - after `read` and before or while the answer is written, the state holds all rows: the same input adds none, and
 //!   the answer is made again from the state, which is the same answer;
 //! - after the answer and before `delivered` the same happens: the answer is written again over itself;
@@ -232,7 +232,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// Saves what was counted up to the last line, for a run that goes on; whether it could be told what that is.
+    /// Saves what was counted up to the last line, for a run that resumes; whether it could be told what that is.
     pub fn leave<R: Read>(&mut self, reader: &BatchReader<R>, names: &OutcomeNames) -> Result<bool> {
         if reader.is_undecided() {
             return Ok(false);

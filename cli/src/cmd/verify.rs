@@ -70,7 +70,7 @@ pub struct VerifyOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "program")]
     #[arg(hide_possible_values = true, value_parser = listed(mechanism, subjects().iter().map(|kind| kind.name)))]
     pub mechanism: Vec<Choice<&'static MechanismKind>>,
-    /// What the program's claims depend on; they are tested in both directions, unless the scope says forward
+    /// What the program's claims depend on; they are tested in both directions, unless the scope is forward
     #[arg(long, value_parser = choice(SCOPES), default_value = "data-dependent", requires = "program")]
     pub scope: Choice<ClaimScope>,
     /// Time limit in seconds for each answer

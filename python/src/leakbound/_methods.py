@@ -184,9 +184,9 @@ class ScenarioRuns:
         checkpoint : Path, optional
             Save progress to this file regularly and on Ctrl-C.
         resume : bool, default False
-            Continue from the checkpoint; start anew if there is none.
+            Resume from the checkpoint; start over if there is none.
         checkpoint_seconds : float, default 10
-            Seconds between checkpoints; more if saving would take over 1 % of the time.
+            Seconds between checkpoints; more if saving would take over 1% of the time.
         shard : tuple[int, int] | str, default "1/1"
             Draw part I of N, counted from 1; `leakbound merge` adds the parts up.
         sampling : {"monte-carlo", "exact-distribution"}, default "monte-carlo"

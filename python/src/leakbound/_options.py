@@ -52,15 +52,15 @@ class BoundOptions(CallOptions, total=False):
         Literal["answer", "query"],
         Option(
             "Scope of the failure probability: the whole answer, so that any number may be quoted, or each method on "
-            "each query (answer, query).",
+            "each query.",
             "answer",
         ),
     ]
     methods: Annotated[
         Names,
         Option(
-            "Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of "
-            "two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, "
+            "Methods: auto (the sharpest valid ones, chosen before the counts are seen), all, or a list of names. Names: "
+            "auto, all, two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, "
             "k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, clopper-pearson, jeffreys, "
             "joint-beta, katz-log, gdp.",
             "auto",

@@ -125,7 +125,7 @@ class Result(Document):
     def _headline(self) -> str:
         """What one asks for first: ε, the verdict on claims, and what the result is about."""
         claims = self._items.get("claims")
-        verdict = "" if not claims else f"REFUTED: {self._refutation()}" if self.refuted else "no claim is refuted"
+        verdict = "" if not claims else self._refutation() if self.refuted else "no claim is refuted"
         return "; ".join(part for part in (self._leading(), verdict, self._detail()) if part)
 
     def _leading(self) -> str:

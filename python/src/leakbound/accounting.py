@@ -34,10 +34,10 @@ def exact(
     orders: Numbers = (2, 4, 8, 16, 32, 64),
     epsilons: Numbers | None = None,
     deltas: Numbers | None = None,
-    delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
     claim_mu: str | None = None,
+    delta: float = 1e-5,
     **options: Unpack[CallOptions],
 ) -> Exact:
     """Exact output distribution, Rényi divergences, δ(ε), ε(δ) and trade-off curve of one answer of a mechanism.
@@ -49,22 +49,22 @@ def exact(
     Parameters
     ----------
     histogram : Integers, optional
-        Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism of a
-        number].
+        Votes per class of the dataset, such as 14,12,10,8,6 [default if the mechanism releases a number: 0, without the
+        record].
     neighbor : Integers, optional
-        Votes per class of the neighbor [default: 1, with the record, for a mechanism of a number; 0 if the histogram is
-        1].
+        Votes per class of the neighbor [default if the mechanism releases a number: 1, with the record; 0 if the
+        histogram is 1].
     worst_neighbor : {"moved", "added", "removed", "shifted"}, optional
-        Search all one-vote changes instead: moved, added or removed; or shifted: all changes of every count by at most
-        1.
+        Search all neighbors for the worst instead: one vote moved, added or removed, or shifted (every count changes by
+        at most 1).
     mechanism : Spec, optional
         A mechanism with its parameters, such as exponential:sigma=2.
     noise : Spec, optional
-        Noise on every count of a noisy argmax: gaussian:SIGMA or laplace:B.
+        Noise on every count of a noisy argmax: gaussian:sigma=S or laplace:scale=B.
     threshold : float, optional
         Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax).
     threshold_noise : Spec, optional
-        Noise of the threshold test: gaussian:SIGMA.
+        Noise of the threshold test: gaussian:sigma=S.
     threshold_form : {"max", "per-class"}, default "max"
         Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count).
     orders : Numbers, default (2, 4, 8, 16, 32, 64)
@@ -73,14 +73,14 @@ def exact(
         Values of epsilon at which to compute delta.
     deltas : Numbers, optional
         Values of delta at which to compute epsilon.
-    delta : float, default 1e-5
-        Delta of epsilon bounds and of `claim_epsilon`.
     claim_epsilon : float, optional
         Claim: one answer is (E, delta)-differentially private.
     claim_rdp : RdpClaims, optional
         Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
     claim_mu : str, optional
         Claim: one answer is M-GDP.
+    delta : float, default 1e-5
+        Delta of epsilon bounds and of `claim_epsilon`.
 
     Examples
     --------
@@ -124,17 +124,17 @@ def account(
         noise, as a TOML file, TOML as bytes, or a dict: a scenario, with the key `model`, or a list of releases, with
         the key `release`.
     noise : Spec, optional
-        Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own).
+        Noise on every count: gaussian:sigma=S or laplace:scale=B (recorded votes; a scenario has its own).
     threshold : float, optional
         Answer only where the largest count passes a noisy comparison with T votes (Confident-GNMax).
     threshold_noise : Spec, optional
-        Noise of the threshold test: gaussian:SIGMA.
+        Noise of the threshold test: gaussian:sigma=S.
     threshold_form : {"max", "per-class"}, default "max"
         Where that noise is added: max (one draw on the largest count) or per-class (a draw on each count).
     delta : float, default 1e-5
         Delta at which to compute epsilon.
     conversion : {"improved", "classic"}, default "improved"
-        Conversion of composed RDP to epsilon: improved or classic.
+        Conversion of composed RDP to epsilon.
     orders : Numbers, default (2, 4, 8, 16, 32, 64)
         Rényi orders of the table, such as 2,5 or 2..64; epsilon is taken over many more.
     queries : Integers, default "all"
@@ -142,10 +142,10 @@ def account(
     instantiation : int, default 0
         Index of the recorded instantiation of the teachers, from 0 (recorded votes).
     budget : Numbers, optional
-        Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent, once for
+        Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent; once for
         each E.
     group : int, optional
-        How many records one person has at most (releases; instead of `group` in their file).
+        Most records that one person may have (releases; instead of `group` in their file).
     composition : {"rdp", "pld"}, default "rdp"
         How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions.
     no_exact : bool, default False
@@ -195,7 +195,8 @@ def calibrate(
     times : int, default 1
         How often the mechanism is run, such as the steps of a training.
     histogram : Integers, optional
-        Votes per class, of mechanisms on votes: how many classes there are; of one voter its vote, such as 1,0,0.
+        Votes per class, for mechanisms on votes: sets the number of classes; for a single voter, its vote, such as
+        1,0,0.
     epsilon : float, optional
         Goal: (epsilon, delta)-differential privacy.
     delta : float, default 1e-5
@@ -207,11 +208,11 @@ def calibrate(
     advantage : float, optional
         Goal: the largest difference of any attacker's true- and false-positive rate.
     posterior : float, optional
-        Goal: the largest share of members among those that any attacker accuses, at `fpr` and with `prior`.
+        Goal: the largest share of members among those that any attacker accuses, at `fpr` and `prior`.
     fpr : float, default 0.01
         False-positive rate of the goals for TPR and posterior.
     prior : float, default 0.5
-        Share of members among all whom the attacker looks at, for the goal for posterior.
+        Share of members among everyone the attacker looks at, for the goal for posterior.
 
     Examples
     --------
@@ -277,12 +278,11 @@ def verify(
         without-replacement, shuffled-response, mixed-tokens, clipped-logits, interpolated-tokens, voted-tokens,
         submixed-tokens, conversion, smooth-sensitivity.
     scope : {"data-independent", "data-dependent", "data-dependent-forward"}, default "data-dependent"
-        What the claims of the program depend on, and the directions in which they are tested: both, unless it says
-        forward.
+        What the program's claims depend on; they are tested in both directions, unless the scope is forward.
     answer_timeout : float, default 10
         Time limit in seconds for each answer.
     start_timeout : float, default 60
-        Time limit in seconds for the first answer; a program that does not give one is not started again.
+        Time limit in seconds for the first answer; a program that misses it is not started again.
 
     Examples
     --------

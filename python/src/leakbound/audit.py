@@ -81,7 +81,7 @@ def counts(
     trade_off : bool, default False
         Also bound mu of Gaussian differential privacy and the whole trade-off curve.
     composition : {"independent", "shared-teachers", "per-query"}, default "per-query"
-        How the queries compose: independent (independent outputs under both datasets), shared-teachers or per-query.
+        How the queries compose: independent means independent outputs under both datasets.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def votes(
     model : {"pate", "capc", "prompt-pate", "private-knn"}
         The private-prediction model to fit to the recording.
     noise : Spec
-        Noise on every count: gaussian:SIGMA or laplace:B.
+        Noise on every count: gaussian:sigma=S or laplace:scale=B.
     adversary : {"nat-advq", "pois-advq", "pois-natq"}, default "pois-advq"
-        Adversary model (not prompt-pate): nat-advq, pois-advq or pois-natq.
+        Adversary model; prompt-pate has none.
     samples : float, default 1e6
         Outputs per query and world, such as 1e6.
     sampling : {"monte-carlo", "exact-distribution"}, default "monte-carlo"
@@ -175,11 +175,11 @@ def votes(
     queries : Integers, default "all"
         Positions of the queries to audit, such as 3,17, or all.
     composition : {"independent", "shared-teachers", "per-query"}, optional
-        How the queries compose: independent, shared-teachers or per-query [default: what the model guarantees].
+        How the queries compose [default: what the model guarantees].
     n_queries : int, optional
         Compose N answers to the query with the largest exact leakage, instead of one answer to each query.
     answer_queries : int, optional
-        Total number of queries, if this audit covers a part of them: all parts share the failure probability of
+        Total number of queries if this audit covers only some of them: all parts share the failure probability of
         `failure_per` answer.
     changed : int, default 1
         Group size: teachers with changed data (pate) or added points (private-knn).
@@ -188,7 +188,7 @@ def votes(
     rate : float, default 0.2
         Subsampling probability of a training point (private-knn).
     candidates : {"train", "test", "embedding"}, default "test"
-        Where pois-natq looks for its point (private-knn): train, test or embedding.
+        Where pois-natq looks for its point (private-knn).
     train : Recording, optional
         Training points (private-knn): arrays features and labels, unless `recording` has them.
 
@@ -254,12 +254,12 @@ def stream(
     pilot_outputs : int, optional
         Outputs of both worlds that choose the bins of quantile:K [default: 20 K].
     state : Path, optional
-        Continue from this file if it exists, and save the counts in it; `outputs` then holds new outputs only, and a
-        run that did not end is repeated with the same FILE.
+        Continue from this file if it exists, and save the counts in it; `outputs` then holds only new outputs, and an
+        interrupted run is repeated with the same FILE.
     repeated : {"reject", "skip", "count"}, default "reject"
         What to do if `outputs` starts with bytes that the state has already counted.
     state_seconds : float, default 10
-        Seconds between saves of the state; more if saving would take over 1 % of the time.
+        Seconds between saves of the state; more if saving would take over 1% of the time.
 
     Examples
     --------
@@ -307,14 +307,13 @@ def tokens(
         How a token is drawn: mixed-tokens:order=A,radius=R[,rate=G], clipped-logits:clip=C,batch=S[,temperature=T],
         interpolated-tokens:share=L, voted-tokens:sigma=S or submixed-tokens:order=A,discordance=D (pairs of models).
     neighbors : {"removed", "replaced"}, default "removed"
-        Which ensembles are neighbors: without a member, or with a model that was set aside (`spare_logits`) in its
-        place.
+        Which ensembles are neighbors: one member removed, or replaced by a model that was set aside (`spare_logits`).
     contexts : {"answered", "fixed"}, default "answered"
-        Where contexts come from: they hold tokens that were answered before, or were fixed beforehand.
+        Where contexts come from: tokens that were answered before, or texts fixed in advance.
     temperature : float, default 1
-        Divide logits by this temperature first.
+        Temperature by which logits are divided first.
     top_k : int, optional
-        Only the K likeliest tokens of the public model may be given.
+        Allow only the K likeliest tokens of the public model.
     orders : Numbers, default (2, 4, 8, 16, 32)
         Rényi orders, such as 2,5 or 2..64; positions are ranked by the first one.
     failure_probability : float, default 0.05
@@ -330,10 +329,10 @@ def tokens(
     claim_answer_rdp : Names, optional
         Claim: the Rényi divergence of each single answer at ORDER is at most VALUE.
     transcripts : int, optional
-        Simulate N transcripts, answers at all positions, with the ensemble and with each neighbor, and bound the
-        leakage of all answers by a k-cut of their privacy losses; recorded `transcripts` are taken without this option.
+        Simulate N transcripts (answers at all positions) with the ensemble and with each neighbor, and bound the
+        leakage of all answers by a k-cut of their privacy losses; recorded `transcripts` are used without this option.
     top : int, default 10
-        How many of the most leaking positions are listed.
+        Number of most leaking positions to list.
 
     Examples
     --------
@@ -389,45 +388,46 @@ def mechanism(
     pairs : Pairs, optional
         Pairs of neighbors to try, instead of those made from a dataset: `[(dataset, neighbor), ...]`, or a JSON file.
     program : str, optional
-        A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
-        run without one.
+        A program that reads one JSON request and writes one JSON answer per line; split into arguments as by a shell,
+        but run without one.
     exec : str, optional
-        A program that is run once per output: {dataset} stands for the path of a JSON file, {seed} for a number; stdout
-        is the output.
+        A program that is run once per output: {dataset} stands for the path of a JSON file, {seed} for a number; its
+        stdout is the output.
     relation : str, optional
         Which datasets are neighbors: add-remove, replace-one, l1:D or linf:D.
     domain : tuple[float, float] | str, optional
-        The legal numbers of a record; neighbors are then tried at both ends.
+        Smallest and largest legal number in a record; neighbors are then also tried at both ends.
     features : str, default "auto"
-        What tells outputs apart: auto, identity (the output itself), or a program that describes outputs: a command, or
-        a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one output alone.
+        How outputs are told apart: auto, identity (the output itself), or a program that describes outputs, given as a
+        command or a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each computed
+        from one output alone.
     round : float, optional
-        Round every number of the outputs to a multiple of this before anything looks at it. What then refutes a claim
-        refutes it for the program too, and is not due to the last binary places of floating-point numbers.
+        Round every number in the outputs to a multiple of this before anything looks at it. A claim that is then
+        refuted is refuted for the program too, and not by the last binary places of floating-point numbers.
     counterexample : Path, optional
-        Test a counterexample again, on fresh outputs: a file of `save_counterexample`, which also says which program to
-        run, how to round, and which claim to test where these options do not.
+        Test a saved counterexample on fresh outputs: a file of `save_counterexample`, which also supplies the program,
+        the rounding and the claim where these options do not.
     save_counterexample : Path, optional
-        Write what refutes a claim to a file, for `counterexample`.
+        Write the counterexample to a file, for `counterexample`.
     shrink_runs : float, optional
-        Further runs that may make a counterexample smaller, of each of the two datasets: half of `runs` if not given,
-        and 4000 with `stop_early`; 0 leaves it as it was found.
+        Extra runs of each dataset for shrinking the counterexample; 0 leaves it as it was found [default: half of
+        `runs`, or 4000 with `stop_early`.
     runs : float, default 1e5
-        Runs of each of the two datasets, those of the search included.
+        Runs of each of the two datasets, including the search.
     time_limit : float, optional
         Time limit in seconds.
     stop_early : bool, default False
-        Stop as soon as a claim is refuted; the claims are tested, but nothing is bounded.
+        Stop as soon as a claim is refuted: claims are tested, but nothing is bounded.
     checkpoint : Path, optional
-        Keep the answers of the program in this file, so that the audit can go on after it ended.
+        Keep the program's answers in this file, so that an interrupted audit can resume.
     resume : bool, default False
-        Go on from the checkpoint; start anew if there is none.
+        Resume from the checkpoint; start over if there is none.
     batch : int, default 1000
         Runs per request.
     answer_timeout : float, default 60
         Time limit in seconds for each answer.
     start_timeout : float, default 60
-        Time limit in seconds for the first answer; a program that does not give one is not started again.
+        Time limit in seconds for the first answer; a program that misses it is not started again.
 
     Examples
     --------

@@ -18,8 +18,8 @@ class Budget(Row):
     queries: Annotated[int, "Queries asked."]
     labels: Annotated[int, "Queries answered."]
     success_rate: Annotated[float | None, "Their ratio."]
-    label_accuracy: Annotated[float | None, "The share of right answers, where the true classes are recorded."]
-    exhausted: Annotated[bool, "Whether a query was turned away; otherwise the queries ran out."]
+    label_accuracy: Annotated[float | None, "The share of correct answers, if the true classes are recorded."]
+    exhausted: Annotated[bool, "Whether a query was refused; otherwise the queries ran out."]
 
 
 class ProfilePoint(Row):
@@ -33,7 +33,7 @@ class AccountCurve(Row):
     """The cost of all answers by one accountant."""
 
     name: Annotated[str, "Its name."]
-    meaning: Annotated[str, "What it holds for."]
+    meaning: Annotated[str, "What the cost holds for."]
     directions: Annotated[
         str, "The directions that it covers: with one direction its ε is not an ε of differential privacy."
     ]
@@ -45,7 +45,7 @@ class AccountCurve(Row):
 
 
 class Filter(Row):
-    """How many releases of a file a privacy filter lets pass, in their order."""
+    """How many releases of a file pass a privacy filter, in their order."""
 
     budget: Annotated[float, "The budget of ε."]
     delta: Annotated[float, "Its δ."]
@@ -54,15 +54,15 @@ class Filter(Row):
     ]
     rdp: Annotated[float, "The largest sum of Rényi divergences of this order within the budget."]
     releases: Annotated[int, "Releases that pass."]
-    epsilon: Annotated[float, "ε of these."]
-    exhausted: Annotated[bool, "Whether a release does not pass."]
+    epsilon: Annotated[float, "ε of the releases that pass."]
+    exhausted: Annotated[bool, "Whether a release was refused."]
 
 
 class Input(Row):
     """Which file a result was computed from, to check later whether the file is unchanged."""
 
     name: Annotated[
-        str, "The path as the user named it; written to JSON with replacement characters where it is not Unicode."
+        str, "The path as the user named it; written to JSON with replacement characters if it is not Unicode."
     ]
     size: Annotated[int, "Size in bytes."]
     sha256: Annotated[str, "SHA-256 of the content, 64 lower-case hexadecimal digits."]
@@ -79,18 +79,18 @@ class LossEpsilon(Row):
 class Losses(Row):
     """All answers composed by their privacy losses."""
 
-    meaning: Annotated[str, "What it holds for."]
+    meaning: Annotated[str, "What the cost holds for."]
     epsilon: Annotated[LossEpsilon, "ε at the answer's δ."]
     profile: Annotated[Rows[LossEpsilon], "ε at other δ."]
     one_voter: Annotated[
         Rows[ProfilePoint] | None,
-        "ε is at least this when one teacher or party changes any of its votes, where the recording says who voted for "
-        "what; `epsilon` lets another one change at each answer.",
+        "Lower bound of ε when one teacher or party changes any of its votes, if individual votes are recorded; in "
+        "`epsilon` the voter may differ per answer.",
     ]
 
 
 class ResultWarning(Row):
-    """Something that a reader must know beside the numbers."""
+    """Something that a reader must know besides the numbers."""
 
     code: Annotated[str, "Stable name of the kind of warning."]
     message: Annotated[str, "What was found, with its number."]
@@ -119,10 +119,10 @@ class CanaryAttack(Row):
     """What one of several sets of scores proves."""
 
     scores: Annotated[str, "What the attack is called, such as the name of its file."]
-    epsilon: Annotated[float, "The lower bound of ε at the plan's δ; those of all sets hold at once."]
-    mu: Annotated[float | None, "The lower bound of μ, where the plan has one."]
+    epsilon: Annotated[float, "The lower bound of ε at the plan's δ; the bounds of all sets hold simultaneously."]
+    mu: Annotated[float | None, "The lower bound of μ, if the plan has one."]
     guesses: Annotated[int, "Guesses that count."]
-    right: Annotated[int, "Right ones among them."]
+    right: Annotated[int, "Correct ones among them."]
 
 
 class Claim(Row):
@@ -131,7 +131,7 @@ class Claim(Row):
     claim: Annotated[str, "The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`."]
     lower: Annotated[
         float,
-        "The largest lower bound of the claimed quantity; of an exact value the lower end, rounded down by its error.",
+        "The largest lower bound of the claimed quantity; for an exact value its lower end, rounded down by its error.",
     ]
     query: Annotated[str, "Which query gave it."]
     refuted: Annotated[bool, "True when the claim cannot hold."]
@@ -144,8 +144,8 @@ class ScoreBound(Row):
     """A lower bound from scores."""
 
     method: Annotated[str, "The method, such as `clopper-pearson` or `one-run`."]
-    selection: Annotated[str, "How the threshold, the numbers of guesses, or the bins came about."]
-    direction: Annotated[str | None, "`forward` for members over others; absent where both directions share the bound."]
+    selection: Annotated[str, "How the threshold, the numbers of guesses, or the bins were chosen."]
+    direction: Annotated[str | None, "`forward` for members over others; absent if both directions share the bound."]
     order: Annotated[float | None, "The order of a Rényi divergence."]
     delta: Annotated[float | None, "δ of an ε."]
     epsilon: Annotated[float | None, "ε of a δ."]
@@ -156,37 +156,37 @@ class ScoreBound(Row):
 
 
 class FalseClaims(Row):
-    """How often the chosen practice claims leakage of equal distributions."""
+    """How often the chosen practice claims leakage for equal distributions."""
 
-    claims: Annotated[int, "Simulated audits of as many canaries with a bound above 0."]
-    repetitions: Annotated[int, "All of them."]
-    rate: Annotated[float, "The share."]
+    claims: Annotated[int, "Simulated audits of the same number of canaries with a bound above 0."]
+    repetitions: Annotated[int, "All simulated audits."]
+    rate: Annotated[float, "The share with a bound above 0."]
 
 
 class ForecastRange(Row):
-    """A bound as it comes out of simulated audits."""
+    """The distribution of a bound over simulated audits."""
 
-    low: Annotated[float, "A twentieth of the audits find less."]
-    median: Annotated[float, "Half of them find less."]
-    high: Annotated[float, "A twentieth of them find more."]
+    low: Annotated[float, "A twentieth of the audits find a smaller bound."]
+    median: Annotated[float, "The median of the bounds."]
+    high: Annotated[float, "A twentieth of the audits find a larger bound."]
 
 
 class ForecastRanges(Row):
-    """What audits find where each canary is shown as well as the claim allows."""
+    """What audits find if each canary is as visible as the claim allows."""
 
     epsilon: Annotated[ForecastRange, "The bound of ε at the plan's δ."]
-    mu: Annotated[ForecastRange | None, "The bound of μ, where the plan has one."]
+    mu: Annotated[ForecastRange | None, "The bound of μ, if the plan has one."]
     repetitions: Annotated[int, "Simulated audits."]
 
 
 class OneRun(Row):
     """The guesses of one run."""
 
-    selection: Annotated[str, "How the numbers of guesses came about."]
-    canaries: Annotated[int, "Canaries that the bound is about."]
+    selection: Annotated[str, "How the numbers of guesses were chosen."]
+    canaries: Annotated[int, "Canaries that the bound concerns."]
     guessed_members: Annotated[int, "k+: canaries called members."]
     guessed_non_members: Annotated[int, "k-: canaries called non-members."]
-    right: Annotated[int, "Right ones among them."]
+    right: Annotated[int, "Correct guesses."]
 
 
 class Rate(Row):
@@ -200,7 +200,7 @@ class Rate(Row):
 
 
 class RecordedTrainingClaim(Row):
-    """What is claimed of a training."""
+    """A claim about a training."""
 
     epsilon: float | None
     mechanism: tuple[Any, Any] | None
@@ -214,7 +214,7 @@ class RecordedGuesses(Row):
 
 
 class RecordedCanaryPlan(Row):
-    """A plan as it lies in a document."""
+    """A plan in the form of a document."""
 
     canaries: Annotated[int, "Number of canaries."]
     seed: Annotated[int, "The seed of the coins, of ties and of splits."]
@@ -224,16 +224,16 @@ class RecordedCanaryPlan(Row):
     guesses: Annotated[RecordedGuesses, "How many canaries are guessed at."]
     low_is_member: Annotated[bool, "Whether low scores mean members, as losses do, and not high ones."]
     attacks: Annotated[int, "Sets of scores that may be audited, each with an equal share of the failure probability."]
-    claim: Annotated[RecordedTrainingClaim | None, "What is claimed of the training."]
+    claim: Annotated[RecordedTrainingClaim | None, "The claim about the training."]
     sha256: Annotated[
-        str, "SHA-256 of all other fields: one that is deposited before training shows that the plan is that old."
+        str, "SHA-256 of all other fields: depositing it before training proves that the plan existed then."
     ]
 
 
 class RdpBound(Row):
     """One Rényi bound."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method."]
     direction: Annotated[str, "Which divergence."]
     order: Annotated[float, "α."]
@@ -248,7 +248,7 @@ class ConvertedEpsilon(Row):
     delta: Annotated[float, "δ."]
     epsilon: Annotated[float, "ε by the improved conversion, the larger of both directions."]
     order: Annotated[float, "The order that gives it."]
-    meaning: Annotated[str, "What it is: a lower RDP curve converts to nothing but an illustration."]
+    meaning: Annotated[str, "What this ε is: converted from a lower RDP curve, it is only an illustration."]
 
 
 class ComposedCurve(Row):
@@ -259,7 +259,7 @@ class ComposedCurve(Row):
     direction: Annotated[str, "Which divergence."]
     values: Annotated[tuple[float, ...], "Its value at each of the section's orders."]
     meaning: Annotated[str, "What the values are."]
-    epsilon: Annotated[ConvertedEpsilon, "Converted."]
+    epsilon: Annotated[ConvertedEpsilon, "The curve converted to ε at δ."]
 
 
 class Composed(Row):
@@ -269,7 +269,7 @@ class Composed(Row):
     sequence: Annotated[str, "What the sequence is, in words."]
     queries: Annotated[int, "Number of queries in the sequence."]
     meaning: Annotated[str, "What the sum of the lower bounds is."]
-    reason: Annotated[str, "Why."]
+    reason: Annotated[str, "The reason for this meaning."]
     orders: Annotated[tuple[float, ...], "Orders of the curves."]
     curves: Annotated[Rows[ComposedCurve], "The curves."]
     failure_probability: Annotated[float, "The probability that the lower curves are wrong, all queries together."]
@@ -278,7 +278,7 @@ class Composed(Row):
 class DistributionDivergence(Row):
     """The divergence of a distribution that was given."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     direction: Annotated[str, "Which divergence."]
     order: Annotated[float, "α."]
     divergence: Annotated[float, "D_α of the distribution: the leakage, if the distribution is that of the outputs."]
@@ -287,7 +287,7 @@ class DistributionDivergence(Row):
 class EpsilonLower(Row):
     """One ε bound."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method."]
     direction: Annotated[str, "Which inequality."]
     delta: Annotated[float, "δ."]
@@ -304,45 +304,45 @@ class Failure(Row):
         str,
         "Whether all numbers with a finite-sample guarantee share it, or each method on each query has it for itself.",
     ]
-    queries: Annotated[int, "Queries that share it: those of the answer, or of the whole that it is a part of."]
+    queries: Annotated[int, "Queries that share it: those of the answer, or of the audit that it is a part of."]
     share: Annotated[float, "The probability that any bound of one method on one query is wrong."]
     nominal: Annotated[
         bool, "Whether some method has no finite-sample guarantee: its probability is the stated one, nominally."
     ]
     joint_share: Annotated[
-        float | None, "The probability that the joint bound of all queries is wrong, where there is one."
+        float | None, "The probability that the joint bound of all queries is wrong; absent without such a bound."
     ]
 
 
 class Forecast(Row):
     """Samples that a method would need, if the divergence is as estimated."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method."]
     direction: Annotated[str, "Which divergence."]
     order: Annotated[float, "α."]
-    divergence: Annotated[float, "The estimate of D_α: no bound."]
-    samples_half: Annotated[int | None, "Samples per world for half of it; None where no number of samples is enough."]
-    samples_nine_tenths: Annotated[int | None, "Samples per world for nine tenths of it."]
+    divergence: Annotated[float, "The estimate of D_α; not a bound."]
+    samples_half: Annotated[int | None, "Samples per world for half of it; None if no number of samples is enough."]
+    samples_nine_tenths: Annotated[int | None, "Samples per world for nine tenths of it; None if no number is enough."]
     tightness: Annotated[
         tuple[tuple[float, float], ...],
-        "Samples per world, and which share of the divergence they are expected to certify.",
+        "Samples per world, and the share of the divergence that they are expected to certify.",
     ]
 
 
 class OutputSet(Row):
     """An output set that was used."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     source: Annotated[str, "Where the set comes from."]
     outcomes: Annotated[tuple[str, ...], "Labels of the outcomes in the set."]
-    directed: Annotated[bool, "True when P(O) ≥ Q(O) was expected, so that two tails were used instead of four."]
+    directed: Annotated[bool, "Whether P(O) ≥ Q(O) was expected, so that two tails were used instead of four."]
 
 
 class Recommendation(Row):
     """The methods that were recommended for a query."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method of the Rényi bounds."]
     epsilon_method: Annotated[str, "The method of the ε bounds."]
     reason: Annotated[str, "Why, in words."]
@@ -360,14 +360,14 @@ class TradeOffPoint(Row):
     """Limits of both probabilities of one output set."""
 
     outcomes: Annotated[tuple[str, ...], "Labels of the outcomes in the set."]
-    p: Annotated[tuple[float, float], "P(O), from and to."]
-    q: Annotated[tuple[float, float], "Q(O), from and to."]
+    p: Annotated[tuple[float, float], "Lower and upper limit of P(O)."]
+    q: Annotated[tuple[float, float], "Lower and upper limit of Q(O)."]
 
 
 class TradeOff(Row):
-    """What one event says about the trade-off of both worlds: everything here holds at once."""
+    """What one event shows about the trade-off of both worlds: everything in the row holds simultaneously."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[
         str, "`trade-off-band` for all thresholds of the guessed ratio, `clopper-pearson` for the output sets."
     ]
@@ -384,7 +384,7 @@ class AccountantRdp(Row):
     name: Annotated[str, "Its name."]
     order: Annotated[float, "α."]
     direction: Annotated[str, "The divergence that it bounds."]
-    rdp: Annotated[float, "The RDP it promises."]
+    rdp: Annotated[float, "The RDP that it guarantees."]
 
 
 class Neighbor(Row):
@@ -401,9 +401,9 @@ class Divergence(Row):
     order: Annotated[float, "α."]
     forward: Annotated[float, "D(P‖Q)."]
     reverse: Annotated[float, "D(Q‖P)."]
-    at_least: Annotated[tuple[float, float], "What each of the two is at least, as far as it is known."]
+    at_least: Annotated[tuple[float, float], "Lower bounds of both values, as far as known."]
     at_most: Annotated[
-        tuple[float, float], "What each of the two is at most; infinite where nothing is known beyond the bins."
+        tuple[float, float], "Upper bounds of both values; infinite if nothing is known beyond the bins."
     ]
     forward_change: Annotated[Neighbor | None, "In a search: the change that attains the forward value."]
     reverse_change: Annotated[Neighbor | None, "The same for the reverse value."]
@@ -415,9 +415,9 @@ class ProfileEpsilon(Row):
     delta: Annotated[float, "δ."]
     epsilon_forward: Annotated[float, "Smallest ε with P ≤ e^ε Q + δ."]
     epsilon_reverse: Annotated[float, "Smallest ε with Q ≤ e^ε P + δ."]
-    at_least: Annotated[tuple[float, float], "What each of the two is at least, as far as it is known."]
+    at_least: Annotated[tuple[float, float], "Lower bounds of both values, as far as known."]
     at_most: Annotated[
-        tuple[float, float], "What each of the two is at most; infinite where nothing is known beyond the bins."
+        tuple[float, float], "Upper bounds of both values; infinite if nothing is known beyond the bins."
     ]
     forward_change: Annotated[Neighbor | None, "In a search: the change that attains the forward value."]
     reverse_change: Annotated[Neighbor | None, "The same for the reverse value."]
@@ -429,9 +429,9 @@ class HockeyStick(Row):
     epsilon: Annotated[float, "ε."]
     delta_forward: Annotated[float, "Smallest δ with P ≤ e^ε Q + δ."]
     delta_reverse: Annotated[float, "Smallest δ with Q ≤ e^ε P + δ."]
-    at_least: Annotated[tuple[float, float], "What each of the two is at least, as far as it is known."]
+    at_least: Annotated[tuple[float, float], "Lower bounds of both values, as far as known."]
     at_most: Annotated[
-        tuple[float, float], "What each of the two is at most; infinite where nothing is known beyond the bins."
+        tuple[float, float], "Upper bounds of both values; infinite if nothing is known beyond the bins."
     ]
     forward_change: Annotated[Neighbor | None, "In a search: the change that attains the forward value."]
     reverse_change: Annotated[Neighbor | None, "The same for the reverse value."]
@@ -442,7 +442,7 @@ class Outcome(Row):
 
     label: Annotated[
         str,
-        "Class, counted from 0, or `abstain`; of other outputs the number of the outcome or of its bin, counted from 0.",
+        "Class, counted from 0, or `abstain`; for other outputs the number of the outcome or of its bin, counted from 0.",
     ]
     p: Annotated[float, "Its probability under the histogram."]
     log_p: Annotated[float, "ln p."]
@@ -455,14 +455,14 @@ class BestTest(Row):
 
     fpr: Annotated[float, "False-positive rate."]
     tpr_forward: Annotated[
-        float, "The largest share of the outputs of P that a test finds, where it takes this share of those of Q."
+        float, "The largest share of the outputs of P that a test accepts if it accepts this share of the outputs of Q."
     ]
     tpr_reverse: Annotated[
-        float, "The largest share of the outputs of Q that a test finds, where it takes this share of those of P."
+        float, "The largest share of the outputs of Q that a test accepts if it accepts this share of the outputs of P."
     ]
-    at_least: Annotated[tuple[float, float], "What each of the two is at least, as far as it is known."]
+    at_least: Annotated[tuple[float, float], "Lower bounds of both values, as far as known."]
     at_most: Annotated[
-        tuple[float, float], "What each of the two is at most; infinite where nothing is known beyond the bins."
+        tuple[float, float], "Upper bounds of both values; infinite if nothing is known beyond the bins."
     ]
     forward_change: Annotated[Neighbor | None, "In a search: the change that attains the forward value."]
     reverse_change: Annotated[Neighbor | None, "The same for the reverse value."]
@@ -479,7 +479,7 @@ class EventBar(Row):
 
 
 class RecordedClaim(Row):
-    """What is claimed, so that it can be tested again."""
+    """A claim, so that it can be tested again."""
 
     epsilon: Row | None
     mu: float | None
@@ -487,7 +487,10 @@ class RecordedClaim(Row):
 
 
 class RefutingEvent(Row):
-    """What refutes a claim: two neighbors, and a set of outputs that is too much likelier under one of them."""
+    """What refutes a claim.
+
+    Two neighbors, and a set of outputs whose probability under one is too large for the claim.
+    """
 
     claim: Annotated[str, "The claim in words."]
     claimed: Annotated[RecordedClaim, "The claim."]
@@ -501,22 +504,22 @@ class RefutingEvent(Row):
     outputs_neighbor: Annotated[int, "Outputs of the neighbor."]
     p_value: Annotated[
         float | None,
-        "The smallest failure probability at which this refutes the claim; none where these counts alone do not.",
+        "The smallest failure probability at which this refutes the claim; none if these counts alone do not.",
     ]
-    shrunk: Annotated[bool, "Whether it was made smaller, and tested on outputs that had no part in that."]
+    shrunk: Annotated[bool, "Whether it was shrunk, then confirmed on fresh outputs."]
     bars: Annotated[
         Rows[EventBar],
-        "Outputs of both for a figure: those of the test if it was made smaller, or else those of the search, which "
-        "chose the event.",
+        "Outputs of both for a figure: those of the test if it was shrunk, otherwise those of the search that chose the "
+        "event.",
     ]
 
 
 class Naming(Row):
-    """What it takes to name the pair of neighbors that refutes a claim, if one of all pairs does so, by an event that
+    """The runs needed to name the pair of neighbors that refutes a claim, if one of all pairs does so by an event that
     has a small probability under one dataset and none under its neighbor.
     """
 
-    pairs: Annotated[int, "Pairs among which it is."]
+    pairs: Annotated[int, "Number of pairs that are searched."]
     event_probability: Annotated[
         float,
         "The probability of the event: twice the claimed δ or 0.01, or the least that the allowed runs can show of a "
@@ -532,21 +535,21 @@ class TriedPair(Row):
     dataset: Annotated[tuple[Any, ...], "The dataset."]
     neighbor: Annotated[tuple[Any, ...], "Its neighbor."]
     pattern: Annotated[str, "What the pair looks like."]
-    runs: Annotated[int, "Runs of each of both."]
+    runs: Annotated[int, "Runs of each of the two."]
     score: Annotated[
         float | None,
-        "The largest share of a claim that these runs make plausible: above 1 the claim is in doubt. None where nothing "
-        "was searched.",
+        "The largest share of a claim that these runs make plausible: above 1 the claim is in doubt. None without a "
+        "search.",
     ]
-    trouble: Annotated[str | None, "Why there are no outputs, if the program takes no such dataset or failed."]
+    trouble: Annotated[str | None, "Why there are no outputs, if the program rejects such datasets or failed."]
 
 
 class RunsMade(Row):
     """Runs of each world."""
 
-    search: Annotated[int, "Those of the search over all pairs, which choose pair and witness."]
-    bounded: Annotated[int, "Fresh ones of the chosen pair, from which the bounds come."]
-    shrink: Annotated[int, "Those that made the counterexample smaller, and those that tested it then."]
+    search: Annotated[int, "Runs of the search over all pairs, which choose pair and witness."]
+    bounded: Annotated[int, "Fresh runs of the chosen pair, from which the bounds come."]
+    shrink: Annotated[int, "Runs that shrank the counterexample, and those that then tested it."]
 
 
 class OutcomeCount(Row):
@@ -560,8 +563,8 @@ class OutcomeCount(Row):
 class Witness(Row):
     """The function from outputs to outcomes under which both worlds were compared."""
 
-    looks_at: Annotated[str, "What it looks at."]
-    outcomes: Annotated[Rows[OutcomeCount], "Fresh outputs by outcome; those of the search where it ended early."]
+    looks_at: Annotated[str, "What the function looks at."]
+    outcomes: Annotated[Rows[OutcomeCount], "Fresh outputs by outcome; those of the search if it ended early."]
 
 
 class SamplesAsCanaries(Row):
@@ -570,25 +573,25 @@ class SamplesAsCanaries(Row):
     attack: Annotated[str, "The attack."]
     victims: Annotated[int, "Victims."]
     samples: Annotated[int, "Samples with both members and non-members."]
-    without_both: Annotated[int, "Samples that are inside, or outside, for every victim."]
-    accuracy: Annotated[float | None, "Accuracy of the victims on members, where it is known."]
-    accuracy_outside: Annotated[float | None, "Accuracy of the victims on non-members."]
+    without_both: Annotated[int, "Samples that are members for every victim, or for none."]
+    accuracy: Annotated[float | None, "Accuracy of the victims on members, if known."]
+    accuracy_outside: Annotated[float | None, "Accuracy of the victims on non-members, if known."]
     mean_correlation: Annotated[float | None, "Mean correlation of two samples' scores over the victims."]
     rms_correlation: Annotated[float | None, "Root mean squared correlation."]
-    rms_expected: Annotated[float | None, "What independence gives."]
+    rms_expected: Annotated[float | None, "Root mean squared correlation expected under independence."]
     p_value: Annotated[float | None, "p-value of independence."]
     diluted_sample: Annotated[int | None, "A sample that the population hides."]
 
 
 class RateAt(Row):
-    """TPR at one target FPR, by the rule that guesses "member" where score > `above`."""
+    """TPR at one target FPR, by the rule that guesses "member" if score > `above`."""
 
-    target_fpr: Annotated[float, "The FPR that the rule keeps to on the guesses at hand."]
+    target_fpr: Annotated[float, "The FPR that the rule does not exceed on the recorded guesses."]
     above: Annotated[
-        float | None, "\"Member\" is guessed where score > above; absent: always. It is a score of a non-member."
+        float | None, "\"Member\" is guessed if score > above; absent: always. It is a score of a non-member."
     ]
-    fpr: Annotated[float, "Share of the non-members at hand that this rule accuses."]
-    tpr: Annotated[float, "Share of the members at hand that this rule finds."]
+    fpr: Annotated[float, "Share of the recorded non-members that this rule accuses."]
+    tpr: Annotated[float, "Share of the recorded members that this rule finds."]
     tpr_lower: Annotated[
         float | None,
         "Lower limit of the TPR of the rule \"score > above\" on any members; absent for selected samples.",
@@ -607,14 +610,12 @@ class RateAt(Row):
     bootstrap_lower: Annotated[float | None, "Lower end when victims are resampled (heuristic); population only."]
     bootstrap_upper: Annotated[float | None, "Upper end when victims are resampled (heuristic); population only."]
     failure_probability: Annotated[
-        float,
-        "The probability with which each pair of limits may be wrong: that of the attack, and of a class its share of "
-        "it.",
+        float, "The failure probability of each pair of limits: that of the attack, or for a class its share."
     ]
     validity: Annotated[
         str,
-        "What the limits guarantee: `heuristic`, because guesses about one victim share its training. Were guesses "
-        "independent, they would be finite-sample.",
+        "What the limits guarantee: `heuristic`, because guesses about one victim share its training; finite-sample if "
+        "guesses were independent.",
     ]
 
 
@@ -626,7 +627,8 @@ class Level(Row):
     label: Annotated[int | None, "The label of a class."]
     samples: Annotated[int, "Samples pooled."]
     chosen_on_data: Annotated[
-        bool, "Whether the samples were selected by these guesses: their figures are optimistic and have no limits."
+        bool,
+        "Whether the samples were selected by these guesses; if so, their figures are optimistic and have no limits.",
     ]
     members: Annotated[int, "Guesses about members."]
     non_members: Annotated[int, "Guesses about non-members."]
@@ -637,7 +639,7 @@ class Level(Row):
     balanced_accuracy: Annotated[float, "Largest (TPR + TNR)/2; its threshold was chosen by these guesses."]
     best_threshold: Annotated[
         float | None,
-        "Its threshold, \"member\" where score ≥ threshold; absent: never guessing \"member\" is best. It has no limits.",
+        "Its threshold, \"member\" if score ≥ threshold; absent: never guessing \"member\" is best. It has no limits.",
     ]
     advantage: Annotated[float, "Largest TPR - FPR."]
     at: Annotated[Rows[RateAt], "TPR at each target FPR."]
@@ -654,7 +656,7 @@ class RocLimit(Row):
 class RocPoint(Row):
     """A point of a ROC."""
 
-    threshold: Annotated[float | None, "\"Member\" is guessed where score ≥ threshold; absent: never."]
+    threshold: Annotated[float | None, "\"Member\" is guessed if score ≥ threshold; absent: never."]
     fpr: Annotated[float, "False-positive rate."]
     tpr: Annotated[float, "True-positive rate."]
 
@@ -664,24 +666,24 @@ class AttackRoc(Row):
 
     attack: Annotated[str, "The attack."]
     points: Annotated[Rows[RocPoint], "Points from the origin; at most 400 of them."]
-    limits: Annotated[Rows[RocLimit], "Finite-sample limits where guesses are independent."]
+    limits: Annotated[Rows[RocLimit], "Limits, finite-sample if guesses are independent."]
 
 
 class SampleRate(Row):
-    """One sample on its own."""
+    """A single sample."""
 
     sample: Annotated[int, "Its place, from 0."]
     tpr: Annotated[float, "Share of the victims trained on it that are found."]
     auc: Annotated[float, "Area under its ROC."]
-    tpr_lower: Annotated[float, "Lower limit of its TPR, for all samples at once."]
-    fpr_upper: Annotated[float, "Upper limit of its FPR, for all samples at once."]
+    tpr_lower: Annotated[float, "Lower limit of its TPR; the limits of all samples hold simultaneously."]
+    fpr_upper: Annotated[float, "Upper limit of its FPR; the limits of all samples hold simultaneously."]
 
 
 class SampleLevel(Row):
-    """Every sample on its own under one attack, the most vulnerable first."""
+    """Every single sample under one attack, the most vulnerable first."""
 
     attack: Annotated[str, "The attack."]
-    target_fpr: Annotated[float, "The FPR that the rule of each sample keeps to."]
+    target_fpr: Annotated[float, "The FPR that the rule of each sample does not exceed."]
     population_tpr: Annotated[float, "The population's TPR at the same FPR."]
     failure_probability: Annotated[float, "The probability that any of the limits is wrong."]
     samples: Annotated[Rows[SampleRate], "The samples."]
@@ -700,17 +702,17 @@ class ScoreHistogram(Row):
 
 
 class MemorizationBound(Row):
-    """What the canaries say about ε."""
+    """What the canaries show about ε."""
 
     method: Annotated[str, "`label-guesses` or `antipodes`."]
-    selection: Annotated[str, "How the confidence threshold came about."]
+    selection: Annotated[str, "How the confidence threshold was chosen."]
     threshold: Annotated[
-        float | None, "From this confidence on the attack guesses; absent where no threshold gave anything."
+        float | None, "The attack guesses from this confidence on; absent if no threshold gave anything."
     ]
     delta: Annotated[float, "δ."]
-    canaries: Annotated[int, "Canaries that the bound is about."]
-    guesses: Annotated[int | None, "Guesses made of them, where each is about one pair of labels."]
-    right: Annotated[int | None, "Right ones."]
+    canaries: Annotated[int, "Canaries that the bound concerns."]
+    guesses: Annotated[int | None, "Guesses about them, if each is about one pair of labels."]
+    right: Annotated[int | None, "Correct guesses."]
     epsilon_lower: Annotated[float, "The lower bound of ε, or lower end of an interval."]
     epsilon_upper: Annotated[float | None, "The upper end of a heuristic interval."]
     failure_probability: Annotated[float, "The failure probability; nominal for a heuristic."]
@@ -734,35 +736,33 @@ class Tightness(Row):
     delta: Annotated[float | None, "δ, for `epsilon`."]
     truth: Annotated[float, "The true value."]
     mean_bound: Annotated[float, "Mean of the bound."]
-    mean_share: Annotated[
-        float | None, "Mean of the bound as a share of the truth, where that is neither 0 nor infinite."
-    ]
+    mean_share: Annotated[float | None, "Mean of the bound as a share of the truth, if that is neither 0 nor infinite."]
     wrong: Annotated[int, "Audits in which this bound was above the truth."]
 
 
 class Check(Row):
     """A method in one case of one query."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     case: Annotated[str, "The distributions."]
     method: Annotated[str, "The method."]
-    validity: Annotated[str, "What it guarantees."]
+    validity: Annotated[str, "What the method guarantees."]
     failure_probability: Annotated[float, "The probability with which any of its bounds may be wrong."]
     repetitions: Annotated[int, "Audits."]
     wrong: Annotated[int, "Audits in which any of its bounds was above the truth."]
     wrong_share: Annotated[float, "Their share."]
     accepted_share: Annotated[float, "The largest share that is accepted."]
-    verdict: Annotated[str, "Whether the method kept its promise."]
+    verdict: Annotated[str, "Whether the method met its guarantee."]
     tightness: Annotated[Rows[Tightness], "Each of its bounds."]
 
 
 class CheckedQuery(Row):
     """Sizes of the simulated audits of a query."""
 
-    query: Annotated[str, "The query; empty where the file has no queries."]
+    query: Annotated[str, "The query; empty if the file has no queries."]
     outcomes: Annotated[int, "Number of outcomes."]
     counts: Annotated[tuple[int, int], "Outputs that are bounded: of the dataset, of its neighbor."]
-    pilot: Annotated[tuple[int, int] | None, "Outputs of a pilot recording beside them, if the audit has one."]
+    pilot: Annotated[tuple[int, int] | None, "Outputs of a separate pilot recording, if the audit has one."]
 
 
 class QueryDistribution(Row):
@@ -774,12 +774,12 @@ class QueryDistribution(Row):
     p_value: Annotated[float | None, "The p-value of Pearson's chi-square test of the dataset's counts against p."]
     p_value_neighbor: Annotated[float | None, "The p-value of the neighbor's counts against q."]
     q: Annotated[tuple[float, ...] | None, "Probability of each outcome under the neighbor."]
-    query: Annotated[str | None, "The query's name, where queries have one."]
+    query: Annotated[str | None, "The query's name, if queries have names."]
     rejected: Annotated[str | None, "Why they cannot be computed."]
 
 
 class Plan(Row):
-    """All that decides the counts of a simulation: parts with equal plans may be added up."""
+    """Everything that determines the counts of a simulation: parts with equal plans may be added up."""
 
     scenario_sha256: Annotated[
         str,
@@ -800,7 +800,7 @@ class QueryCounts(Row):
     labels: Annotated[tuple[str, ...], "The outcomes."]
     counts: Annotated[tuple[int, ...], "Counts under the dataset."]
     counts_neighbor: Annotated[tuple[int, ...], "Counts under the neighbor."]
-    query: Annotated[str | None, "Its name, where queries have one."]
+    query: Annotated[str | None, "Its name, if queries have names."]
 
 
 class StreamBins(Row):
@@ -812,14 +812,14 @@ class StreamBins(Row):
 
 
 class TextRate(Row):
-    """TPR at one target FPR, of documents, by the rule that guesses "member" where score > `above`."""
+    """TPR at one target FPR, of documents, by the rule that guesses "member" if score > `above`."""
 
-    target_fpr: Annotated[float, "The FPR that the rule keeps to on the documents at hand."]
+    target_fpr: Annotated[float, "The FPR that the rule does not exceed on the recorded documents."]
     above: Annotated[
-        float | None, "\"Member\" is guessed where score > above; absent: always. It is a score of a non-member."
+        float | None, "\"Member\" is guessed if score > above; absent: always. It is a score of a non-member."
     ]
-    fpr: Annotated[float, "Share of the non-members at hand that this rule accuses."]
-    tpr: Annotated[float, "Share of the members at hand that this rule finds."]
+    fpr: Annotated[float, "Share of the recorded non-members that this rule accuses."]
+    tpr: Annotated[float, "Share of the recorded members that this rule finds."]
     tpr_lower: Annotated[float, "Lower limit of the TPR of the rule \"score > above\" on any members."]
     tpr_upper: Annotated[float, "Upper limit of the TPR of the rule \"score > above\" on any members."]
     fpr_upper: Annotated[
@@ -829,8 +829,8 @@ class TextRate(Row):
     curve_upper: Annotated[float, "Upper limit of the ROC at the target."]
     validity: Annotated[
         str,
-        "What these limits guarantee for independent documents: `finite-sample`, or `heuristic` where it is not known "
-        "which sequences are of one document.",
+        "What these limits guarantee for independent documents: `finite-sample`, or `heuristic` if the documents of "
+        "sequences are unknown.",
     ]
 
 
@@ -838,22 +838,22 @@ class TextAttack(Row):
     """One score of documents as an attack."""
 
     score: Annotated[str, "The score; high means member."]
-    auc: Annotated[float, "Area under the ROC of the documents at hand."]
+    auc: Annotated[float, "Area under the ROC of the recorded documents."]
     auc_lower: Annotated[float, "Lower limit of the area of the distributions that they come from."]
     auc_upper: Annotated[float, "Upper limit of the area of the distributions that they come from."]
     auc_validity: Annotated[
         str,
-        "What the limits of the area guarantee for independent documents: `finite-sample`, or `heuristic` where it is "
-        "not known which sequences are of one document.",
+        "What the limits of the area guarantee for independent documents: `finite-sample`, or `heuristic` if the "
+        "documents of sequences are unknown.",
     ]
     balanced_accuracy: Annotated[float, "Largest (TPR + TNR)/2; its threshold was chosen by these guesses."]
     best_threshold: Annotated[
         float | None,
-        "Its threshold, \"member\" where score ≥ threshold; absent: never guessing \"member\" is best. It has no limits.",
+        "Its threshold, \"member\" if score ≥ threshold; absent: never guessing \"member\" is best. It has no limits.",
     ]
     advantage: Annotated[float, "Largest TPR - FPR."]
     undecided: Annotated[int, "Sequences without a value of this score; their documents have the mean of the others."]
-    undecided_documents: Annotated[int, "Documents of which no sequence has a value; by convention they rank lowest."]
+    undecided_documents: Annotated[int, "Documents without a value for any sequence; by convention they rank lowest."]
     at: Annotated[Rows[TextRate], "TPR at each target FPR."]
 
 
@@ -862,7 +862,7 @@ class TextSizes(Row):
 
     sequences: Annotated[int, "Sequences."]
     tokens: Annotated[int, "Tokens of all of them."]
-    members: Annotated[int, "Documents that the model was trained on; sequences, where no documents are recorded."]
+    members: Annotated[int, "Documents that the model was trained on; sequences, if no documents are recorded."]
     non_members: Annotated[int, "Other documents."]
 
 
@@ -871,38 +871,32 @@ class VulnerableSequence(Row):
 
     score: Annotated[str, "The score."]
     sequence: Annotated[int, "The sequence, counted from 0."]
-    document: Annotated[str | None, "Its document, where documents are recorded."]
+    document: Annotated[str | None, "Its document, if documents are recorded."]
     value: Annotated[float, "Its value."]
-    non_members_above: Annotated[
-        float, "Share of the non-member sequences with at least this value; no limit of anything."
-    ]
+    non_members_above: Annotated[float, "Share of the non-member sequences with at least this value; not a limit."]
 
 
 class TokenAccountant(Row):
-    """An accountant at one order, beside the exact values."""
+    """An accountant at one order, next to the exact values."""
 
     name: Annotated[str, "Its name."]
     source: Annotated[str, "Who states it."]
-    validity: Annotated[
-        str, "What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof."
-    ]
+    validity: Annotated[str, "The validity of the theorem, or `heuristic` for what authors charge without a proof."]
     order: Annotated[float, "The order α."]
     answer: Annotated[float, "Its bound of D_α of one answer, in nats."]
     largest: Annotated[float, "The largest exact value of one answer."]
     above: Annotated[int, "Positions at which the exact value of a member is above it."]
-    all: Annotated[float, "Its bound of D_α of all answers, also where contexts depend on answers."]
+    all: Annotated[float, "Its bound of D_α of all answers, even if contexts depend on answers."]
     exact: Annotated[float, "The exact sum of the member with the largest one."]
 
 
 class TokenEpsilon(Row):
-    """ε of all answers by an accountant, also where contexts depend on answers."""
+    """ε of all answers by an accountant, even if contexts depend on answers."""
 
-    name: Annotated[str, "The bound of one answer, by its name."]
+    name: Annotated[str, "The name of the bound of one answer."]
     composition: Annotated[str, "How the answers are composed."]
     epsilon: Annotated[float, "ε at δ."]
-    validity: Annotated[
-        str, "What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof."
-    ]
+    validity: Annotated[str, "The validity of the theorem, or `heuristic` for what authors charge without a proof."]
 
 
 class LeakingPosition(Row):
@@ -911,7 +905,7 @@ class LeakingPosition(Row):
     position: Annotated[int, "The position, from 0."]
     token: Annotated[int | None, "The token that was answered."]
     member: Annotated[int, "The member, or the owner of several models, that leaks most."]
-    replaced_by: Annotated[int | None, "The model set aside that stands in for it; absent where it is removed."]
+    replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     direction: Annotated[str, "Forward: the ensemble from the neighbor."]
     divergence: Annotated[float, "Its D_α at the first order, in nats."]
     loss: Annotated[float | None, "The privacy loss of the answered token against that neighbor."]
@@ -921,28 +915,27 @@ class TokenMember(Row):
     """What the tokens that were answered show of a member."""
 
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
-    replaced_by: Annotated[int | None, "The model set aside that stands in for it; absent where it is removed."]
+    replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     loss: Annotated[
         float | None,
         "The privacy loss of the tokens that were answered: ln of their probability with the ensemble over that with the "
         "neighbor.",
     ]
     epsilon_at_least: Annotated[
-        float | None,
-        "Lower bound of ε at δ of all answers, with a finite-sample guarantee; all such bounds hold at once.",
+        float | None, "Finite-sample lower bound of ε at δ of all answers; all such bounds hold simultaneously."
     ]
     mu_at_least: Annotated[
-        float | None, "Lower bound of μ of all answers, with a finite-sample guarantee; all such bounds hold at once."
+        float | None, "Finite-sample lower bound of μ of all answers; all such bounds hold simultaneously."
     ]
     epsilon_at_most: Annotated[
         float | None,
-        "Upper bound of ε at δ of all answers, by privacy-loss distributions where there are any, and by the sums of "
-        "Rényi divergences otherwise; absent where contexts depend on answers.",
+        "Upper bound of ε at δ of all answers, by privacy-loss distributions if available, else by the sums of Rényi "
+        "divergences; absent if contexts depend on answers.",
     ]
     epsilon: Annotated[
         tuple[float, float] | None,
-        "ε at δ of all answers, enclosed from both sides by their privacy-loss distributions; absent where contexts "
-        "depend on answers, and of more than a thousand answers.",
+        "ε at δ of all answers, enclosed from both sides by their privacy-loss distributions; absent if contexts depend "
+        "on answers, and for more than a thousand answers.",
     ]
 
 
@@ -966,22 +959,22 @@ class TokenRenyi(Row):
     """A Rényi divergence of all answers together, against a neighbor."""
 
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
-    replaced_by: Annotated[int | None, "The model set aside that stands in for it; absent where it is removed."]
+    replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     order: Annotated[float, "The order α."]
     forward: Annotated[
         float, "The sum over positions of D_α of the answer of the ensemble from that of the neighbor, in nats."
     ]
-    reverse: Annotated[float, "The same the other way round."]
+    reverse: Annotated[float, "The same in reverse."]
     largest: Annotated[float, "The largest of the values of single positions, in either direction."]
     at_least: Annotated[
         float | None,
-        "The larger of the lower bounds of both directions of all answers, from the tokens that were answered, with a "
-        "finite-sample guarantee; absent where none were recorded.",
+        "The larger finite-sample lower bound of both directions of all answers, from the answered tokens; absent if "
+        "none were recorded.",
     ]
     validity: Annotated[
         str,
-        "What the sums are of all answers: `exact` where contexts were fixed beforehand, `heuristic` where they hold "
-        "earlier answers, because another run has other contexts.",
+        "What the sums are for all answers: `exact` if contexts were fixed beforehand, `heuristic` if they hold earlier "
+        "answers, because another run has other contexts.",
     ]
 
 
@@ -989,30 +982,30 @@ class TranscriptMember(Row):
     """Lower bounds of ε and μ of all answers by transcripts."""
 
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
-    replaced_by: Annotated[int | None, "The model set aside that stands in for it; absent where it is removed."]
-    pilot: Annotated[int, "Transcripts of both ensembles that placed the groups and are not counted."]
+    replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
+    pilot: Annotated[int, "Transcripts of both ensembles that defined the groups and are not counted."]
     groups: Annotated[int, "Groups of similar privacy losses."]
     epsilon_at_least: Annotated[float, "Lower bound of ε at δ."]
     mu_at_least: Annotated[float, "Lower bound of μ."]
 
 
 class TranscriptRenyi(Row):
-    """Lower bounds of a Rényi divergence of all answers by transcripts, beside the exact values."""
+    """Lower bounds of a Rényi divergence of all answers by transcripts, with the exact values."""
 
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
-    replaced_by: Annotated[int | None, "The model set aside that stands in for it; absent where it is removed."]
+    replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     order: Annotated[float, "The order α."]
     forward: Annotated[float, "Lower bound of D_α of the answers of the ensemble from those of the neighbor, in nats."]
     exact_forward: Annotated[float, "The exact value of the recorded distributions."]
-    reverse: Annotated[float, "Lower bound the other way round."]
-    exact_reverse: Annotated[float, "The exact value the other way round."]
+    reverse: Annotated[float, "Lower bound of the reverse divergence, in nats."]
+    exact_reverse: Annotated[float, "The exact reverse value."]
 
 
 class TranscriptsSection(Row):
     """What transcripts show, with a finite-sample guarantee.
 
     Each is an answer at every position, by the ensemble or by a neighbor. Groups of similar privacy losses are a k-cut.
-    All bounds hold at once, together with those of the answered tokens, and whatever the recorded distributions are.
+    All bounds hold simultaneously with those of the answered tokens, whatever the recorded distributions are.
     """
 
     source: Annotated[str, "Where transcripts come from."]
@@ -1027,7 +1020,7 @@ class TranscriptsSection(Row):
 class Case(Row):
     """A request with the factor by which properties that compare two requests change the order or the noise."""
 
-    histogram: Annotated[tuple[int, ...], "Votes per class, or the one count, as the mechanism's relation says."]
+    histogram: Annotated[tuple[int, ...], "Votes per class, or the single count, as the mechanism's relation requires."]
     repetitions: Annotated[int, "Independent outputs for the same votes."]
     factor: Annotated[float, "A factor above 1."]
     delta: float | None
@@ -1047,9 +1040,12 @@ class Violation(Row):
     """How a property does not hold."""
 
     claim: Annotated[float, "The claim that is wrong."]
-    limit: Annotated[float, "What it must not be below; for structure, what it must not be above or differ from."]
-    error: Annotated[float, "How far the limit may be off."]
-    words: Annotated[str, "What claim and limit are, in words."]
+    limit: Annotated[
+        float,
+        "The value that the claim must not be below; for structure, the value that it must not exceed or differ from.",
+    ]
+    error: Annotated[float, "The possible error of the limit."]
+    words: Annotated[str, "Claim and limit in words."]
     reverse: Annotated[bool, "Whether the exact value is of the neighbor against the votes."]
     neighbor: Annotated[tuple[int, ...] | None, "The neighbor with the largest exact value."]
 
@@ -1059,10 +1055,10 @@ class Counterexample(Row):
 
     case: Annotated[Case, "The case."]
     drawn: Annotated[Case, "The case as it was drawn."]
-    index: Annotated[int, "Which case it was, from 1 on."]
-    shrink_steps: Annotated[int, "Cases tried while it was made smaller."]
-    margin: Annotated[float | None, "How far the claim is beyond the exact value; absent where there is no claim."]
-    reproduce: Annotated[tuple[str, ...], "Commands that show it."]
+    index: Annotated[int, "The number of the case, from 1 on."]
+    shrink_steps: Annotated[int, "Cases tried while it was shrunk."]
+    margin: Annotated[float | None, "How far the claim is beyond the exact value; absent without a claim."]
+    reproduce: Annotated[tuple[str, ...], "Commands that reproduce it."]
     fault: Fault | None
     violation: Violation | None
 
@@ -1071,27 +1067,27 @@ class Property(Row):
     """What was found about one property."""
 
     property: Annotated[str, "Its name."]
-    kind: Annotated[str, "What it means when it does not hold."]
+    kind: Annotated[str, "What it means if the property does not hold."]
     theorem: Annotated[str, "What is tested, and the theorem."]
     verdict: Annotated[str, "`refuted`, `not-refuted` or `not-tested`."]
-    cases: Annotated[int, "Cases to which it applied and which were answered."]
+    cases: Annotated[int, "Applicable cases that the accountant answered."]
     declined: Annotated[int, "Cases that the accountant declined."]
-    declined_reason: Annotated[str | None, "One reason why."]
+    declined_reason: Annotated[str | None, "One reason for declining."]
     not_applicable: Annotated[
-        int, "Cases about which it says nothing, or whose exact distribution could not be computed."
+        int, "Cases that the property does not cover, or whose exact distribution could not be computed."
     ]
     largest_share: Annotated[float | None, "The largest exact value as a share of the claim, for validity."]
-    closest: Annotated[Case | None, "The case of it."]
+    closest: Annotated[Case | None, "The case with this share."]
     out_of_time: Annotated[bool, "Whether the time ran out before all cases were tried."]
     counterexample: Annotated[Counterexample | None, "The counterexample."]
 
 
 class AddedPoint(Row):
-    """The point that an adversary adds who does not choose the queries."""
+    """The point added by an adversary who does not choose the queries."""
 
-    search: Annotated[str, "Where it was looked for."]
+    search: Annotated[str, "Where it was searched for."]
     row: Annotated[
-        int | None, "Its row among the candidates, or among the training points where all of them were candidates."
+        int | None, "Its row among the candidates, or among the training points if all of them were candidates."
     ]
     label: Annotated[int, "The wrong label that it is given."]
     expected_votes: Annotated[float, "E(x): the number of queries on which it is expected to vote."]
@@ -1112,26 +1108,26 @@ class UpperRdp(Row):
     name: Annotated[str, "The accountant."]
     order: Annotated[float, "α."]
     direction: Annotated[str, "The divergence that it bounds."]
-    rdp: Annotated[float, "The RDP it promises."]
-    validity: Annotated[str, "What it guarantees."]
+    rdp: Annotated[float, "The RDP that it guarantees."]
+    validity: Annotated[str, "The validity of this bound."]
 
 
 class Query(Row):
-    """One query: what was seen, what is true of the model, what is promised."""
+    """One query: what was observed, what is true of the model, and what is guaranteed."""
 
     query: Annotated[str, "Position of the query in the recording."]
-    label: Annotated[int | None, "Its true class, where recorded."]
+    label: Annotated[int | None, "Its true class, if recorded."]
     counts: Annotated[tuple[int, ...], "Outputs per class under S."]
     counts_neighbor: Annotated[tuple[int, ...], "Outputs per class under S'."]
     lower: Annotated[Rows[RdpBound], "Rényi lower bounds."]
     epsilon: Annotated[Rows[EpsilonLower], "ε lower bounds."]
     recommendation: Annotated[Recommendation | None, "What was recommended."]
     exact: Annotated[
-        Rows[ModelDivergence], "Exact divergences of the fitted model; none where its distribution is a series."
+        Rows[ModelDivergence], "Exact divergences of the fitted model; none if its distribution is a series."
     ]
     upper: Annotated[Rows[UpperRdp], "Upper bounds."]
     approximate: Annotated[
-        Rows[ModelDivergence] | None, "Divergences by a series for the distribution, where that is what there is."
+        Rows[ModelDivergence] | None, "Divergences by a series for the distribution, if it has no exact form here."
     ]
 
 
@@ -1139,13 +1135,13 @@ class SeriesNote(Row):
     """How far a series for the distribution was taken, the worst of all queries and both worlds."""
 
     degree: Annotated[int, "The last degree."]
-    remainder: Annotated[float, "What is left out, relative to each probability: an estimate and no bound."]
+    remainder: Annotated[float, "What is left out, relative to each probability: an estimate, not a bound."]
 
 
 class SeriesCheck(Row):
-    """A divergence by the series against a Monte Carlo estimate that knows no series."""
+    """A divergence by the series, compared with a Monte Carlo estimate that does not use it."""
 
-    query: Annotated[str, "The query, which leaks most by the series."]
+    query: Annotated[str, "The query that leaks most by the series."]
     order: Annotated[float, "α; the divergence is D(S‖S')."]
     series: Annotated[float, "Its value by the series."]
     estimate: Annotated[float, "Its Rao-Blackwell estimate."]
@@ -1161,7 +1157,7 @@ class Document(Row):
     version: Annotated[str, "Version of the program."]
     inputs: Annotated[Rows[Input], "Every input file with its size and SHA-256."]
     options: Annotated[Any, "Every option, defaults included."]
-    seed: Annotated[int, "The seed, where random numbers were drawn."]
+    seed: Annotated[int, "The seed, if random numbers were drawn."]
     warnings: Annotated[Rows[ResultWarning], "Warnings."]
 
 
@@ -1173,7 +1169,7 @@ class AccountDocument(Document):
     conversion: Annotated[str, "How RDP became ε."]
     orders: Annotated[tuple[float, ...], "The orders of `rdp`."]
     curves: Annotated[Rows[AccountCurve], "The accountants."]
-    losses: Annotated[Losses | None, "Composition by privacy-loss distributions, where it was requested."]
+    losses: Annotated[Losses | None, "Composition by privacy-loss distributions, if it was requested."]
     budgets: Annotated[Rows[Budget], "The labeling campaigns."]
     filters: Annotated[Rows[Filter], "How many releases a privacy filter lets pass."]
 
@@ -1190,9 +1186,9 @@ class CalibrateDocument(Document):
     """The document of `calibrate`."""
 
     mechanism: Annotated[str, "The mechanism with the scale that was found."]
-    parameter: Annotated[str, "The parameter that was sought."]
+    parameter: Annotated[str, "The parameter that was searched for."]
     scale: Annotated[float, "The least scale at which the bound meets the goal."]
-    too_little: Annotated[float | None, "A smaller scale at which the goal is missed for certain, where one is known."]
+    too_little: Annotated[float | None, "A smaller scale at which the goal is certainly missed, if one is known."]
     times: Annotated[int, "How often the mechanism is run."]
     goal: Annotated[str, "The goal in words."]
     bound: Annotated[str, "What bounds the leakage."]
@@ -1205,11 +1201,11 @@ class CanaryAuditDocument(Document):
     """The document of `canaries audit`."""
 
     plan_sha256: Annotated[str, "The SHA-256 of the plan."]
-    claimed_epsilon: Annotated[float | None, "ε at the plan's δ that the claim comes to."]
+    claimed_epsilon: Annotated[float | None, "ε at the plan's δ that the claim implies."]
     most_shown: Annotated[float, "The largest bound of ε that the plan can give."]
     forecast: Annotated[
         ForecastRanges | None,
-        "What audits find where each canary is shown as well as the claim allows; absent without a claim.",
+        "What audits find if each canary is as visible as the claim allows; absent without a claim.",
     ]
     attacks: Annotated[Rows[CanaryAttack], "What each set of scores proves."]
     members: Annotated[int, "Canaries that were trained on."]
@@ -1222,8 +1218,8 @@ class CanaryAuditDocument(Document):
     delta: Annotated[Rows[ScoreBound], "Bounds of δ at ε."]
     renyi: Annotated[Rows[ScoreBound], "Bounds of Rényi divergences at the requested orders."]
     one_run: Annotated[OneRun | None, "The guesses of a one-run audit."]
-    rates: Annotated[Rows[Rate], "Rates at the thresholds, with limits that hold at once."]
-    false_claims: Annotated[FalseClaims | None, "What the naive practice claims of equal distributions."]
+    rates: Annotated[Rows[Rate], "Rates at the thresholds, with limits that hold simultaneously."]
+    false_claims: Annotated[FalseClaims | None, "What the naive practice claims for equal distributions."]
     claims: Annotated[Rows[Claim], "Claims tested."]
 
 
@@ -1232,11 +1228,11 @@ class CanaryPlanDocument(Document):
 
     plan: Annotated[RecordedCanaryPlan, "The plan, which the audit reads."]
     members: Annotated[int, "Canaries that the run is to be trained on."]
-    claimed_epsilon: Annotated[float | None, "ε at the plan's δ that the claim comes to."]
+    claimed_epsilon: Annotated[float | None, "ε at the plan's δ that the claim implies."]
     most_shown: Annotated[float, "The largest bound of ε that this plan can give, whatever the training shows."]
     forecast: Annotated[
         ForecastRanges | None,
-        "What audits find where each canary is shown as well as the claim allows; absent without a claim.",
+        "What audits find if each canary is as visible as the claim allows; absent without a claim.",
     ]
 
 
@@ -1261,16 +1257,16 @@ class ExactDocument(Document):
     mechanism: Annotated[str, "The mechanism, such as `exponential:sigma=2`."]
     histogram: Annotated[str, "The histogram of the dataset."]
     neighbor: Annotated[
-        str | None, "The histogram of the neighbor; in a search that of the worst change of the first order, forward."
+        str | None, "The histogram of the neighbor; in a search the worst one at the first order, forward."
     ]
-    neighbors_searched: Annotated[int | None, "How many neighbors were searched, in a search."]
+    neighbors_searched: Annotated[int | None, "Number of neighbors, in a search."]
     binned: Annotated[
         bool,
-        "Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, rounded "
-        "down and at most those of the numbers themselves.",
+        "Whether outputs are numbers cut into bins; if so, the values here are lower ends, at most those of the numbers "
+        "themselves.",
     ]
     outcomes: Annotated[
-        Rows[Outcome], "The output distributions; in a search those of the worst change of the first order, forward."
+        Rows[Outcome], "The output distributions; in a search those of the worst neighbor at the first order, forward."
     ]
     distribution_error: Annotated[float, "Estimated largest relative error of a probability."]
     divergences: Annotated[Rows[Divergence], "Rényi divergences."]
@@ -1287,26 +1283,26 @@ class MechanismDocument(Document):
     """The document of `audit mechanism`."""
 
     program: Annotated[str, "The program."]
-    repeatable: Annotated[bool, "Whether it gave the same outputs again for the same seed."]
+    repeatable: Annotated[bool, "Whether it repeats its outputs for the same seed."]
     round: Annotated[
-        float | None,
-        "The grid to whose multiples its outputs were rounded before anything looked at them; none if they were not.",
+        float | None, "The grid to whose multiples outputs were rounded before any use; none if they were not rounded."
     ]
     runs: Annotated[RunsMade, "Runs of each world."]
     pairs: Annotated[Rows[TriedPair], "Pairs that were tried most, the best first."]
     tried: Annotated[int, "Pairs that were tried."]
     naming: Annotated[
-        Naming | None, "What it takes to name the pair that refutes a claim; none where there is no claim, or one pair."
+        Naming | None,
+        "The runs needed to name the pair that refutes a claim; none without a claim, or with a single pair.",
     ]
     witness: Annotated[Witness, "How outputs were compared."]
     failure: Annotated[Failure, "What the failure probability is for."]
-    bounds: Annotated[Rows[RdpBound], "Rényi bounds; none where the search ended early."]
+    bounds: Annotated[Rows[RdpBound], "Rényi bounds; none if the search ended early."]
     epsilon: Annotated[Rows[EpsilonLower], "ε bounds."]
     trade_off: Annotated[Rows[TradeOff], "Bounds of μ and of the trade-off."]
     claims: Annotated[Rows[Claim], "Claims tested."]
     counterexample: Annotated[RefutingEvent | None, "What refutes a claim."]
     interrupted: Annotated[
-        bool, "Whether somebody ended the audit before it was done: it says what had been seen by then."
+        bool, "Whether the audit was interrupted; if so, the answer covers what had been seen by then."
     ]
 
 
@@ -1320,10 +1316,10 @@ class MembershipDocument(Document):
     levels: Annotated[Rows[Level], "Attack by level: population, classes, top, most vulnerable sample."]
     roc: Annotated[Rows[AttackRoc], "ROC of the population under each attack, thinned out, with limits."]
     sample_level: Annotated[
-        Rows[SampleLevel], "TPR of every sample on its own under each attack, the most vulnerable first."
+        Rows[SampleLevel], "TPR of every single sample under each attack, the most vulnerable first."
     ]
     score_histograms: Annotated[
-        Rows[ScoreHistogram], "Scores of the most vulnerable samples, inside and outside of the training data."
+        Rows[ScoreHistogram], "Scores of the most vulnerable samples, as members and as non-members."
     ]
     canaries: Annotated[Rows[SamplesAsCanaries], "Whether the samples are fit to measure with."]
 
@@ -1360,8 +1356,8 @@ class ScoresDocument(Document):
     delta: Annotated[Rows[ScoreBound], "Bounds of δ at ε."]
     renyi: Annotated[Rows[ScoreBound], "Bounds of Rényi divergences at the requested orders."]
     one_run: Annotated[OneRun | None, "The guesses of a one-run audit."]
-    rates: Annotated[Rows[Rate], "Rates at the thresholds, with limits that hold at once."]
-    false_claims: Annotated[FalseClaims | None, "What the naive practice claims of equal distributions."]
+    rates: Annotated[Rows[Rate], "Rates at the thresholds, with limits that hold simultaneously."]
+    false_claims: Annotated[FalseClaims | None, "What the naive practice claims for equal distributions."]
     claims: Annotated[Rows[Claim], "Claims tested."]
 
 
@@ -1373,7 +1369,7 @@ class SelfCheckDocument(Document):
     checks: Annotated[Rows[Check], "Every method in every case."]
     together: Annotated[
         Rows[Check] | None,
-        "All finite-sample bounds of all queries together in every case, where they share one failure probability.",
+        "All finite-sample bounds of all queries together in every case, if they share one failure probability.",
     ]
     members: Annotated[int | None, "Simulated members."]
     non_members: Annotated[int | None, "Simulated others."]
@@ -1384,15 +1380,14 @@ class SimulationDocument(Document):
 
     plan: Annotated[Plan, "What decides the counts; answers with equal plans may be merged."]
     blocks: Annotated[
-        tuple[tuple[int, int], ...],
-        "The blocks that every query holds, as ranges from the first to the one after the last.",
+        tuple[tuple[int, int], ...], "The blocks that every query holds, as ranges that exclude their end."
     ]
     blocks_in_all: Annotated[int, "Blocks of the whole simulation."]
     queries: Annotated[Rows[QueryCounts], "The counts."]
     distributions: Annotated[
-        Rows[QueryDistribution], "Computed distributions, one row per query; empty where none was requested."
+        Rows[QueryDistribution], "Computed distributions, one row per query; empty unless requested."
     ]
-    composition: Annotated[str | None, "How the queries compose, where the scenario says so."]
+    composition: Annotated[str | None, "How the queries compose, if the scenario states it."]
     shard: Annotated[str | None, "Which part was requested."]
 
 
@@ -1418,7 +1413,7 @@ class TextMembershipDocument(Document):
         "Whether the documents of sequences are recorded; otherwise each sequence counts as independent of all others.",
     ]
     failure_probability: Annotated[float, "The failure probability of all limits of all scores together."]
-    each_failure_probability: Annotated[float, "The share of it that each limit has."]
+    each_failure_probability: Annotated[float, "The share of it for each limit."]
     share: Annotated[float, "The share k of the tokens that min-k, min-k-plus-plus and surprise look at."]
     entropy_limit: Annotated[float, "The limit of the entropy in nats below which surprise looks at a token."]
     attacks: Annotated[Rows[TextAttack], "A row for each score."]
@@ -1438,12 +1433,12 @@ class TokensDocument(Document):
     delta: Annotated[float, "δ of bounds of ε."]
     failure_probability: Annotated[float, "The probability that any lower bound is wrong."]
     renyi: Annotated[Rows[TokenRenyi], "Sums of exact Rényi divergences for each member and order."]
-    losses: Annotated[Rows[TokenMember], "What is known of each member."]
-    transcripts: Annotated[TranscriptsSection | None, "What transcripts show, where there are some."]
-    accountants: Annotated[Rows[TokenAccountant], "Accountants beside the exact values."]
+    losses: Annotated[Rows[TokenMember], "What is known about each member."]
+    transcripts: Annotated[TranscriptsSection | None, "What transcripts show; absent without transcripts."]
+    accountants: Annotated[Rows[TokenAccountant], "Accountants, next to the exact values."]
     epsilons: Annotated[Rows[TokenEpsilon], "ε of all answers by accountants."]
     leaking: Annotated[Rows[LeakingPosition], "The positions that leak most, the most leaking one first."]
-    planted: Annotated[PlantedTest | None, "The test of planted sequences, where some were recorded."]
+    planted: Annotated[PlantedTest | None, "The test of planted sequences; absent if none were recorded."]
     claims: Annotated[Rows[Claim], "The claims."]
 
 
@@ -1462,8 +1457,8 @@ class VotesDocument(Document):
     failure: Annotated[Failure, "What the failure probability is for."]
     distribution: Annotated[str, "What the divergences of the fitted model are."]
     queries: Annotated[Rows[Query], "The queries."]
-    composed: Annotated[Composed | None, "The whole sequence; none where queries are not composed."]
+    composed: Annotated[Composed | None, "The whole sequence; none if queries are not composed."]
     claims: Annotated[Rows[Claim], "Claims tested."]
-    added_point: Annotated[AddedPoint | None, "The point that the adversary adds, where it was searched for."]
-    series: Annotated[SeriesNote | None, "How far the series was taken, where it is one."]
+    added_point: Annotated[AddedPoint | None, "The point that the adversary adds, if it was searched for."]
+    series: Annotated[SeriesNote | None, "How far the series was taken, if it is one."]
     series_check: Annotated[SeriesCheck | None, "The series against an estimate without one."]

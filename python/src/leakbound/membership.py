@@ -28,8 +28,6 @@ def lira(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    answers: Literal["sample", "neighbor", "encoder"] | None = None,
-    pairs: Literal["all", "disjoint"] = "all",
     score: Literal["logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"]
     | None = None,
     variant: Literal["leakbound", "carlini-2022", "tf-amia", "tf-offset", "aerni-2024", "leakpro"] = "leakbound",
@@ -37,6 +35,8 @@ def lira(
     variance: Literal["per-sample", "pooled"] = "per-sample",
     views: Literal["independent", "multivariate"] = "independent",
     victims: Integers = "loo",
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     **options: Unpack[AttackOptions],
 ) -> MembershipResult:
     """The likelihood ratio attack: how the answers of models with a sample differ from those of models without.
@@ -56,17 +56,10 @@ def lira(
     scores : Path | ArrayLike, optional
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
-    answers : {"sample", "neighbor", "encoder"}, optional
-        Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-        the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-        recorded].
-    pairs : {"all", "disjoint"}, default "all"
-        With `answers` encoder: views that are compared.
     score : {"logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"}, optional
-        Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
-        if logits are recorded.
+        Score of an answer [default: logit, if logits are recorded].
     variant : {"leakbound", "carlini-2022", "tf-amia", "tf-offset", "aerni-2024", "leakpro"}, default "leakbound"
-        Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro.
+        Implementation whose formulas to use.
     mode : {"online", "offline", "in-only"}, default "online"
         Shadow models: online (with and without the sample) or offline (without it).
     variance : {"per-sample", "pooled"}, default "per-sample"
@@ -75,6 +68,11 @@ def lira(
         How augmented views are combined.
     victims : Integers, default "loo"
         Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5.
+    answers : {"sample", "neighbor", "encoder"}, optional
+        What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+        encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
+    pairs : {"all", "disjoint"}, default "all"
+        With `answers` encoder: which views are compared.
 
     Examples
     --------
@@ -96,11 +94,11 @@ def label_only(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    answers: Literal["sample", "neighbor", "encoder"] | None = None,
-    pairs: Literal["all", "disjoint"] = "all",
     strength: float = 1,
     balanced: bool = False,
     victims: Integers = "loo",
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     **options: Unpack[AttackOptions],
 ) -> MembershipResult:
     """Label-only attack: logistic regression on which augmented views are classified correctly.
@@ -117,19 +115,18 @@ def label_only(
     scores : Path | ArrayLike, optional
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
-    answers : {"sample", "neighbor", "encoder"}, optional
-        Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-        the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-        recorded].
-    pairs : {"all", "disjoint"}, default "all"
-        With `answers` encoder: views that are compared.
     strength : float, default 1
         Inverse regularization strength C.
     balanced : bool, default False
-        Give the models trained on a sample together the same weight as all others. For few models: without it the
-        attack guesses the wrong side where answers say nothing.
+        Give the models trained on a sample the same total weight as the others. For few models: without it the attack
+        guesses the wrong side where answers show nothing.
     victims : Integers, default "loo"
         Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5.
+    answers : {"sample", "neighbor", "encoder"}, optional
+        What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+        encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
+    pairs : {"all", "disjoint"}, default "all"
+        With `answers` encoder: which views are compared.
 
     Examples
     --------
@@ -152,10 +149,10 @@ def threshold(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    answers: Literal["sample", "neighbor", "encoder"] | None = None,
-    pairs: Literal["all", "disjoint"] = "all",
     score: Literal["logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"]
     | None = None,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     **options: Unpack[AttackOptions],
 ) -> MembershipResult:
     """Threshold attack: one threshold for all samples.
@@ -172,15 +169,13 @@ def threshold(
     scores : Path | ArrayLike, optional
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
-    answers : {"sample", "neighbor", "encoder"}, optional
-        Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-        the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-        recorded].
-    pairs : {"all", "disjoint"}, default "all"
-        With `answers` encoder: views that are compared.
     score : {"logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"}, optional
-        Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
-        if logits are recorded.
+        Score of an answer [default: loss, if logits are recorded].
+    answers : {"sample", "neighbor", "encoder"}, optional
+        What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+        encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
+    pairs : {"all", "disjoint"}, default "all"
+        With `answers` encoder: which views are compared.
 
     Examples
     --------
@@ -201,12 +196,12 @@ def rmia(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    answers: Literal["sample", "neighbor", "encoder"] | None = None,
-    pairs: Literal["all", "disjoint"] = "all",
     mode: Literal["online", "offline"] = "online",
     gamma: float = 2,
     slope: float = 0.3,
     victims: Integers = "loo",
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     **options: Unpack[AttackOptions],
 ) -> MembershipResult:
     """The robust membership inference attack (RMIA).
@@ -223,12 +218,6 @@ def rmia(
     scores : Path | ArrayLike, optional
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
-    answers : {"sample", "neighbor", "encoder"}, optional
-        Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-        the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-        recorded].
-    pairs : {"all", "disjoint"}, default "all"
-        With `answers` encoder: views that are compared.
     mode : {"online", "offline"}, default "online"
         Shadow models: online (with and without the sample) or offline (without it).
     gamma : float, default 2
@@ -237,6 +226,11 @@ def rmia(
         Offline: slope of the line from confidences outside to those inside.
     victims : Integers, default "loo"
         Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5.
+    answers : {"sample", "neighbor", "encoder"}, optional
+        What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+        encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
+    pairs : {"all", "disjoint"}, default "all"
+        With `answers` encoder: which views are compared.
 
     Examples
     --------
@@ -259,12 +253,12 @@ def risk(
     keep: Path | ArrayLike | None = None,
     *,
     scores: Path | ArrayLike | None = None,
-    answers: Literal["sample", "neighbor", "encoder"] | None = None,
-    pairs: Literal["all", "disjoint"] = "all",
     score: Literal["logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"]
     | None = None,
     bins: int = 15,
     victims: Integers = "loo",
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     **options: Unpack[AttackOptions],
 ) -> MembershipResult:
     """The privacy-risk score: posterior probability of membership, estimated on the other models.
@@ -281,19 +275,17 @@ def risk(
     scores : Path | ArrayLike, optional
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
-    answers : {"sample", "neighbor", "encoder"}, optional
-        Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-        the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-        recorded].
-    pairs : {"all", "disjoint"}, default "all"
-        With `answers` encoder: views that are compared.
     score : {"logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"}, optional
-        Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
-        modified-entropy if logits are recorded.
+        Score of an answer [default: modified-entropy, if logits are recorded].
     bins : int, default 15
         Number of equal-count bins.
     victims : Integers, default "loo"
         Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5.
+    answers : {"sample", "neighbor", "encoder"}, optional
+        What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+        encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
+    pairs : {"all", "disjoint"}, default "all"
+        With `answers` encoder: which views are compared.
 
     Examples
     --------
@@ -333,11 +325,10 @@ def attacker(
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
     answers : {"sample", "neighbor", "encoder"}, optional
-        Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
-        the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
-        recorded].
+        What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
+        encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
     pairs : {"all", "disjoint"}, default "all"
-        With `answers` encoder: views that are compared.
+        With `answers` encoder: which views are compared.
 
     Examples
     --------
@@ -382,12 +373,11 @@ def compare(
         Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
         members.
     attacks : Names, optional
-        Attacks, most important first [default: all that look at what is recorded]. Names: lira, lira-pooled,
+        Attacks, most important first [default: all that the recording can feed]. Names: lira, lira-pooled,
         lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira,
         neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold.
     failure_per : {"answer", "query"}, default "answer"
-        Scope of the failure probability of the simultaneous limits: all attacks together, or each attack (answer,
-        query).
+        Scope of the failure probability of the simultaneous limits: all attacks together, or each attack.
     victims : Integers, default "loo"
         Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5.
 
@@ -429,7 +419,7 @@ def texts(
         Scores [default: all that the recording can feed]. Names: loss, zlib, min-k, min-k-plus-plus, reference,
         neighborhood, surprise, exposure.
     share : float, default 0.2
-        Share of the tokens, the least likely ones, that min-k, min-k-plus-plus and surprise look at.
+        Share of the least likely tokens that min-k, min-k-plus-plus and surprise look at.
     entropy_limit : float, default 2
         Entropy in nats below which a token can be surprising.
     fpr : Numbers, default (0.001, 0.01)

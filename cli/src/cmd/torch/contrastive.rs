@@ -29,7 +29,7 @@ pub struct ContrastiveOptions {
     /// Batch size of the classifier
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_hyphen_values = true)]
     pub classifier_batch: usize,
-    /// Learning rate of the classifier, a tenth of that after 30, 60 and 90 % of its epochs
+    /// Learning rate of the classifier, a tenth of that after 30, 60 and 90% of its epochs
     #[arg(long, value_name = "R", default_value = "0.5", value_parser = rate, allow_hyphen_values = true)]
     pub classifier_rate: f64,
     /// Random views of each audited sample whose embeddings by the encoder are recorded

@@ -15,7 +15,7 @@ pub struct DefenseOptions {
     /// The defense against membership inference
     #[arg(long, value_name = "DEFENSE", default_value = "none", help_heading = None)]
     pub defense: DefenseName,
-    /// Loss in nats that relaxloss keeps to
+    /// Loss in nats that relaxloss aims at
     #[arg(long, value_name = "NATS", default_value = "0.5946", value_parser = at_least_0, allow_hyphen_values = true)]
     pub loss_threshold: f64,
     /// Entropy of the soft labels of hamp as a share of the largest

@@ -193,7 +193,7 @@ fn add_scores(writer: &mut ArrayWriter, model: &AuditedModel, plan: &CanaryPlan)
     add_budget(writer, &model.budget, None)
 }
 
-/// The arrays of a private training, with its δ where nothing else says it.
+/// The arrays of a private training, with its δ if nothing else states it.
 pub(super) fn add_budget(writer: &mut ArrayWriter, budget: &DpSgdBudget, delta: Option<Delta>) -> Result<()> {
     writer.add("epsilon", &arr0(budget.epsilon.get()))?;
     if let Some(delta) = delta {

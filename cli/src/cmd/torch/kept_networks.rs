@@ -1,4 +1,4 @@
-//! A training that is interrupted: what is kept of it, and how it goes on.
+//! A training that is interrupted: what is kept of it, and how it resumes.
 
 use super::data::CheckpointOptions;
 use crate::args::Common;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub struct KeptNetworks {
     path: PathBuf,
     interruption: Interruption,
-    /// How the user goes on.
+    /// How the user resumes.
     way: &'static str,
     quiet: bool,
 }

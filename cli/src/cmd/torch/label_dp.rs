@@ -95,7 +95,7 @@ pub enum LabelMechanismName {
 }
 
 impl LabelDpOptions {
-    /// Fails with [`Error::Rejected`] without the epsilon that the mechanism needs, or with one that says nothing.
+    /// Fails with [`Error::Rejected`] without the epsilon that the mechanism needs, or with one that means nothing.
     pub fn plan(&self, seed: u64) -> Result<LabelDpPlan> {
         let optimizer = Optimizer::Sgd { momentum: self.momentum, weight_decay: self.weight_decay, nesterov: false };
         let schedule = Schedule::Constant { rate: self.learning_rate };

@@ -87,7 +87,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     Ok(false)
 }
 
-/// Trains what the command wants. Its document is left to be written but where it says more than what was trained.
+/// Trains what the command wants. Its document remains to be written, unless it holds more than what was trained.
 pub fn record(common: &Common, command: &TorchCommand, device: TrainingDevice) -> Result<Option<Recorded>> {
     let recorded = match command {
         TorchCommand::Device(_) => {

@@ -20,7 +20,7 @@ pub struct NetworkOptions {
     pub filters: usize,
 }
 
-/// A network with so many hidden units of an mlp or filters of a cnn.
+/// A network with this many hidden units of an mlp or filters of a cnn.
 pub type Network = fn(usize, usize) -> NetworkPlan;
 
 /// Networks by name.

@@ -32,7 +32,7 @@ pub struct NoiseOptions {
 
 impl NoiseOptions {
     /// How much noise.
-    /// Fails with [`Error::Rejected`] where neither option says so.
+    /// Fails with [`Error::Rejected`] if neither option is given.
     pub fn noise(&self) -> Result<GradientNoise> {
         match (self.noise_multiplier, self.epsilon) {
             (Some(noise), _) => Ok(GradientNoise::Multiplier(noise)),

@@ -15,7 +15,7 @@ pub fn two_or_more(text: &str) -> Parsed<usize> {
     whole_from(2, text, 1_000_000, "1e6").map(|count| count as usize)
 }
 
-/// A number of which `inside` says whether it is in the domain.
+/// A number that `inside` accepts if it is in the domain.
 pub fn within(text: &str, inside: impl Fn(f64) -> bool, domain: &str) -> Parsed<f64> {
     let number = number(text)?;
     if inside(number) { Ok(number) } else { Err(format!("{number} is not in {domain}")) }

@@ -51,10 +51,10 @@ pub struct PateFmOptions {
     /// Noise on every count of an answer: gaussian:sigma=S
     #[arg(long, value_name = "NOISE", default_value = "gaussian:20", allow_hyphen_values = true)]
     pub noise: Noise,
-    /// Labels of the student: queries end when there are so many
+    /// Labels of the student: queries end at this number
     #[arg(long, value_name = "K", default_value = "250", value_parser = count, allow_hyphen_values = true)]
     pub labels: usize,
-    /// Labels of each class instead: queries end when every class has so many; answers beyond cost as much and are not
+    /// Labels of each class instead: queries end when every class has this number; answers beyond cost as much and are not
     /// used
     #[arg(long, value_name = "K", value_parser = count, conflicts_with = "labels", allow_hyphen_values = true, help_heading = "Advanced")]
     pub labels_per_class: Option<usize>,

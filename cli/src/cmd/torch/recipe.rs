@@ -60,7 +60,7 @@ impl<'a> Recipe<'a> {
         })
     }
 
-    /// Trains so many networks, which progress counts.
+    /// Trains this many networks, which progress counts.
     pub fn train_networks<T>(&self, networks: u64, work: impl FnOnce(&TrainingContext<'_>) -> Result<T>) -> Result<T> {
         self.train(&format!("{networks} networks"), (networks, "networks"), work)
     }

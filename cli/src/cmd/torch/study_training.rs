@@ -117,7 +117,7 @@ pub fn complete(common: &Common, works: &[Work<'_>], check: impl Fn(&Work<'_>) -
 }
 
 impl Work<'_> {
-    /// Trains the networks and keeps their answers in the checkpoint; a run that was interrupted goes on where it ends.
+    /// Trains the networks and keeps their answers in the checkpoint; an interrupted run continues where it ends.
     /// A checkpoint that is not shared is removed where all is trained.
     fn train(&self) -> Result<()> {
         let Self { path, common, command, .. } = self;
@@ -139,7 +139,7 @@ impl Work<'_> {
     }
 }
 
-/// Tells a command where its recording is, and that it keeps answers in a file beside it, which it may go on from: `kept`,
+/// Tells a command where its recording is, and that it keeps answers in a file next to it, from which it may resume: `kept`,
 /// but for the extension. Returns that file.
 pub fn place(data: &mut DataOptions, path: &Path, kept: &Path) -> PathBuf {
     let checkpoint = kept.with_extension("checkpoint");

@@ -33,7 +33,7 @@ pub struct TeachersOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Ensembles of each kind (N_g): random partitions of the images, and one partition trained again and again
+    /// Ensembles of each kind (N_g): random partitions of the images, and one partition trained repeatedly
     #[arg(long, value_name = "N", default_value = "12", value_parser = count, allow_hyphen_values = true)]
     pub instantiations: usize,
     /// Queries, drawn from the test images

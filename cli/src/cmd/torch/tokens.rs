@@ -56,7 +56,7 @@ pub struct TorchTokensOptions {
     /// Fraction of the private documents that no model is trained on
     #[arg(long, value_name = "S", default_value = "0.2", value_parser = share, allow_hyphen_values = true, help_heading = "Advanced")]
     pub held_out: f64,
-    /// Cut files into documents of about so many bytes [default: a file is a document]
+    /// Cut files into documents of about this many bytes [default: a file is a document]
     #[arg(long, value_name = "BYTES", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub document: Option<usize>,
     /// Recording of next tokens to write (.npz); replaced only once it is complete
@@ -98,7 +98,7 @@ pub struct LanguageModelOptions {
     /// Training steps of the public model
     #[arg(long, value_name = "N", default_value = "2000", value_parser = count, allow_hyphen_values = true)]
     pub steps: usize,
-    /// Training steps of each member, which goes on from the public model
+    /// Training steps of each member, which starts from the public model
     #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
     pub member_steps: usize,
     /// Windows of text in a step
@@ -184,7 +184,7 @@ impl TorchTokensOptions {
         }
     }
 
-    /// Files that are written beside the recording, with their options.
+    /// Files that are written next to the recording, with their options.
     pub fn further(&self) -> Vec<(&'static str, &Path)> {
         let TokenRecordingOptions { texts, shadow, .. } = &self.recorded;
         let named = [("--texts", texts), ("--shadow", shadow)];
@@ -314,7 +314,7 @@ impl Read {
     }
 }
 
-/// Files that are written beside the recording.
+/// Files that are written next to the recording.
 struct Further {
     texts: Option<AtomicFile>,
     shadow: Option<AtomicFile>,

@@ -27,7 +27,7 @@ pub struct TrainingOptions {
     /// What the learning rate of Adam is multiplied by after each epoch
     #[arg(long, value_name = "F", default_value = "1", value_parser = factor, allow_hyphen_values = true)]
     pub decay: f64,
-    /// Keep the parameters of the epoch with the best accuracy on images held out, and end after so many epochs that
+    /// Keep the parameters of the epoch with the best accuracy on images held out, and end after this many epochs that
     /// were not better
     #[arg(long, value_name = "EPOCHS", value_parser = count, allow_hyphen_values = true)]
     pub patience: Option<usize>,
@@ -70,7 +70,7 @@ pub enum OptimizerName {
     /// Adam at --learning-rate, multiplied by --decay after each epoch
     Adam,
     /// Momentum 0.9 and weight decay 0.0005 at rate 0.1, after a linear start of one epoch, and at a fifth of that
-    /// after 30, 60 and 80 % of the epochs: the networks of Aerni et al. (2024), with --epochs 200 --batch 256
+    /// after 30, 60 and 80% of the epochs: the networks of Aerni et al. (2024), with --epochs 200 --batch 256
     WideResidual,
 }
 

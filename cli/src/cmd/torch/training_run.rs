@@ -42,7 +42,7 @@ pub struct TrainingRun<'a> {
     kept: OnceCell<KeptNetworks>,
 }
 
-/// What the document says besides inputs, device and arrays.
+/// What the document holds besides inputs, device and arrays.
 pub struct About<'a, O> {
     pub schema: &'static str,
     pub options: &'a O,

@@ -184,7 +184,7 @@ pub fn infer(
     Ok(inferences)
 }
 
-/// Holds what was inferred against the truth, the attack by distance beside it.
+/// Compares what was inferred with the truth, next to the attack by distance.
 pub fn judge(
     common: &Common,
     options: &WeightAttackOptions,

@@ -85,8 +85,10 @@ def epsilon_by_method(result: Any, ax: Any) -> Any:
 def epsilon_of_canaries(result: Any, ax: Any) -> Any:
     """The lower bounds of ε of one training run, beside the claim of the plan."""
     ax = axes(ax)
-    names = [f"{row.method} ({row.validity})" for row in result.epsilon]
-    ax.barh(names[::-1], result.epsilon.column("lower")[::-1], 0.6, color=LOWER)
+    names = [f"{row.method}\n{row.validity}" for row in result.epsilon]
+    ax.barh(names[::-1], result.epsilon.column("lower")[::-1], 0.4, color=LOWER)
+    # Room for the legend above the bars.
+    ax.set_ylim(-0.6, len(names))
     if result.claimed_epsilon is not None:
         ax.axvline(result.claimed_epsilon, color=UPPER, linewidth=1, label="claimed ε")
     ax.set_xlim(left=0)

@@ -49,9 +49,9 @@ def plan(
     guess_selection : {"best", "split", "paid-for", "nested", "nested-members"}, optional
         How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or of Gaussian noise.
     flip : bool, default False
-        Low scores mean members, as those of losses do.
+        Low scores mean members, as with losses.
     attacks : int, default 1
-        Sets of scores that will be audited: each gets a share of the failure probability, and the largest bound holds.
+        Sets of scores to be audited: each gets a share of the failure probability, and the largest bound holds.
     delta : float, default 1e-5
         Delta of the bound and of `claim_epsilon`.
     failure_probability : float, default 0.05
@@ -61,7 +61,7 @@ def plan(
     claim_mu : float, optional
         Claim: training is M-GDP.
     mechanism : Spec, optional
-        Claim: training shows of a record no more than this mechanism, `times` over.
+        Claim: training reveals no more about a record than this mechanism, run `times` times.
     times : int, default 1
         How often the mechanism is run: the steps of a training.
     repetitions : int, default 200
@@ -109,7 +109,7 @@ def audit(
         A score for each canary in the order of the coins, also for those that were left out; or a file. A list of
         these, or an array [attack, canary], for a plan of several attacks.
     plan_sha256 : str, optional
-        The SHA-256 of the plan as it was deposited before training, or its first 8 digits or more: any other plan is an
+        SHA-256 of the plan as it was deposited before training, or at least its first 8 digits; any other plan is an
         error.
     repetitions : int, default 200
         Simulated audits behind the forecast.
