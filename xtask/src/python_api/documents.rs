@@ -94,9 +94,10 @@ fn class(name: &str, base: &str, help: &str, fields: &[&Field]) -> String {
 /// A docstring whose first sentence is one line.
 fn summarized(help: &str) -> String {
     let whole = docstring(help, 4);
-    match help.split_once([':', '.']) {
+    let end = help.trim_end_matches('.');
+    match end.split_once([':', '.']).or_else(|| end.split_once(',')) {
         Some((summary, more)) if whole.contains('\n') && !more.trim().is_empty() => {
-            let more = capital(more.trim());
+            let more = sentence(&capital(more.trim()));
             format!("    \"\"\"{summary}.\n\n{}\n    \"\"\"", wrapped(&more, 4, 4))
         }
         _ => whole,
