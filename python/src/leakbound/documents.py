@@ -515,8 +515,9 @@ class RefutingEvent(Row):
 
 
 class Naming(Row):
-    """The runs needed to name the pair of neighbors that refutes a claim, if one of all pairs does so by an event that
-    has a small probability under one dataset and none under its neighbor.
+    """The runs needed to name the pair of neighbors that refutes a claim.
+
+    If one of all pairs does so by an event that has a small probability under one dataset and none under its neighbor.
     """
 
     pairs: Annotated[int, "Number of pairs that are searched."]
