@@ -11,7 +11,7 @@ fn main() {
     if !trains || system.is_none_or(|system| system != "linux") {
         return;
     }
-    // Beside the program's folder first, so that a copied target folder or an installed pair works.
+    // Next to the program's folder first, so that a copied target folder or an installed pair works.
     println!("cargo:rustc-link-arg=-Wl,-rpath,$ORIGIN/../libtorch/lib");
     if let Some(libtorch) = std::env::var_os("LIBTORCH") {
         println!("cargo:rustc-link-arg=-Wl,-rpath,{}", Path::new(&libtorch).join("lib").display());

@@ -153,7 +153,7 @@ mod tests {
             let share = |trials: u64| {
                 let reason = recommend(&guide, [trials, trials], &plan).unwrap().reason;
                 let percent =
-                    reason.split(" %").next().and_then(|words| words.split_whitespace().last().map(str::to_owned));
+                    reason.split('%').next().and_then(|words| words.split_whitespace().last().map(str::to_owned));
                 percent.and_then(|number| number.parse::<f64>().ok()).unwrap_or_else(|| panic!("{reason}"))
             };
             let (few, many) = (share(10_000), share(1_000_000));

@@ -128,7 +128,7 @@ fn a_property_is_inferred() {
     recorded_twice(&desk, recipe, "answers.npz");
     assert_eq!(desk.done_json("property distance answers.npz --permutations 99")["inferred"], 1);
     let ran = desk.run("torch property --data x --recording y.npz --student-percentage 30");
-    let message = "error: --student-percentage: 30 is none of --percentages [100.0, 50.0, 25.0]\n";
+    let message = "error: --student-percentage: 30 is not one of --percentages [100.0, 50.0, 25.0]\n";
     assert_eq!((ran.status, ran.stderr.as_str()), (2, message));
 }
 

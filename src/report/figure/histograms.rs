@@ -33,7 +33,7 @@ pub struct Column {
 ///     marked: "event".into(),
 ///     columns: vec![column("no", [0.2, 0.6], false), column("yes", [0.8, 0.4], true)],
 /// };
-/// assert!(figure.draw().svg().contains("yes: 80 % and 40 %"));
+/// assert!(figure.draw().svg().contains("yes: 80% and 40%"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Histograms {

@@ -14,7 +14,7 @@ use std::process::Command;
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct DeviceOptions {
     /// Device of the training; auto is a GPU if there is one that can be used
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", help_heading = "Advanced")]
     #[arg(value_parser = listed(named::<DeviceChoice>, DeviceChoice::ALL.map(DeviceChoice::name)))]
     pub device: DeviceChoice,
 }

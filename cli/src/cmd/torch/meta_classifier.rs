@@ -40,7 +40,7 @@ pub struct MetaClassifierOptions {
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
     pub networks: usize,
     /// Training images of each network
-    #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]
     pub images: usize,
     /// Public points, drawn from the test images, at which networks answer for the attack by distance
     #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true, help_heading = "Advanced")]

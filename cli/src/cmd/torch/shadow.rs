@@ -51,7 +51,7 @@ pub struct ShadowOptions {
     /// and as they are in every model too), poisoned (mislabeled, and in every model a copy with the same wrong label),
     /// out-of-distribution (images of --others), uniform (random pixels) or blank (one random color); the last three
     /// with random labels
-    #[arg(long, value_name = "KIND", default_value = "mislabeled")]
+    #[arg(long, value_name = "KIND", default_value = "mislabeled", help_heading = "Advanced")]
     #[arg(hide_possible_values = true, value_parser = listed(named::<CanaryKind>, CanaryKind::ALL.map(CanaryKind::name)))]
     pub canaries: CanaryKind,
     /// Images of another data set of the same shape for out-of-distribution canaries, in any form of --data; its
