@@ -132,7 +132,7 @@ exact = leakbound.accounting.exact([5, 3], [4, 4], noise="gaussian:1")
 """
 WRONG = [
     "exact.divergencse",
-    "exact.divergences[0].forwad",
+    "exact.divergences[0].backward",
     "exact.divergences[0].order = 3",
     'leakbound.audit.counts([1], [2], direction="sideways")',
     "leakbound.audit.counts([1], [2], failure=0.1)",
