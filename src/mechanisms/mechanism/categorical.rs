@@ -247,7 +247,7 @@ mod tests {
             ("categorical:p=0.5/0.5,q=0.2/0.3/0.5", "p has 2 outputs and q has 3"),
             ("categorical:p=0.5/0.4,q=0.5/0.5", "p: sum of probabilities = 0.9 is not in [1 - 1e-9, 1 + 1e-9]"),
             ("categorical:p=1.5/-0.5,q=0.5/0.5", "p: probability = 1.5 is not in [0, 1]"),
-            ("categorical:p=0.5//0.5,q=0.5/0.5/0", "p = `0.5//0.5` is no list of numbers, such as 0.5/0.5"),
+            ("categorical:p=0.5//0.5,q=0.5/0.5/0", "p: `0.5//0.5` is not a list of numbers, such as 0.5/0.5"),
             ("categorical:p=nan/1,q=0.5/0.5", "p: probability = NaN is not in [0, 1]"),
         ] {
             let error = parse(text).unwrap_err().to_string();

@@ -244,7 +244,8 @@ mod tests {
     fn what_has_no_votes_is_rejected() {
         let error = |text: &str| parse(text).unwrap_err().to_string();
         assert!(
-            error("without-replacement:rate=0.1,of=[laplace:sigma=1]").contains("none of the mechanisms of the vote")
+            error("without-replacement:rate=0.1,of=[laplace:sigma=1]")
+                .contains("not one of the mechanisms of the vote")
         );
         let mechanism = parse("without-replacement:rate=0.1,of=[randomized-response:sigma=1]").unwrap();
         let one = VoteHistogram::new(vec![1]).unwrap();

@@ -167,5 +167,5 @@ fn goals_without_an_answer_are_one_line() {
     assert!(none.contains("ε ≤ 1 at δ = 0 is not met by any noise, however much"), "{none}");
     let all = rejected(study("subsampled-gaussian:sigma=?,rate=0.01", 1, Goal::Advantage(share(0.02))));
     assert!(all.contains("advantage ≤ 0.02 holds even with sigma"), "{all}");
-    assert!(rejected(study("gaussian:sigma=?", 0, epsilon(1.0, 1e-5))).contains("times is at least 1"));
+    assert!(rejected(study("gaussian:sigma=?", 0, epsilon(1.0, 1e-5))).contains("`times` must be at least 1"));
 }
