@@ -97,7 +97,7 @@ pub fn read_releases(path: impl AsRef<Path>) -> Result<ReleaseList> {
 /// let list = releases_from_bytes("a.toml", b"[[release]]\nmechanism = 'gaussian:sigma=2'\ntimes = 10\n")?;
 /// assert_eq!((list.releases.count(), list.releases.group), (10, 1));
 /// let error = releases_from_bytes("a.toml", b"[[release]]\nmechanism = 'gauss:sigma=2'\n").unwrap_err().to_string();
-/// assert!(error.starts_with("a.toml: line 2, mechanism: found `gauss:sigma=2`: `gauss` is none"), "{error}");
+/// assert!(error.starts_with("a.toml: line 2, mechanism: found `gauss:sigma=2`: unknown mechanism `gauss`"), "{error}");
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///

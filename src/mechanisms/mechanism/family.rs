@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// let family = NoiseFamily::parse("subsampled-gaussian:sigma=?,rate=0.01")?;
 /// assert_eq!((family.parameter(), family.at(2.0)?.to_string()), ("sigma", "subsampled-gaussian:sigma=2,rate=0.01".into()));
 /// let error = NoiseFamily::parse("subsampled-gaussian:sigma=2,rate=?").unwrap_err().to_string();
-/// assert!(error.contains("rate is no scale of noise; sigma is"), "{error}");
+/// assert!(error.contains("rate is not a scale of noise; those are: sigma"), "{error}");
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
