@@ -186,7 +186,7 @@ def hints(kind: type[Any]) -> dict[str, Hint]:
 def documented(kind: type[Any], title: str = "Attributes") -> None:
     """Writes the meanings of the fields, which stand in their annotations, into the documentation of a class."""
     lines = []
-    for name, annotation in kind.__dict__.get("__annotations__", {}).items():
+    for name, annotation in inspect.get_annotations(kind).items():
         if annotation.startswith("Annotated["):
             body = annotation[len("Annotated[") : -1]
             at = min(place for quote in "'\"" if (place := body.find(f", {quote}")) > 0)

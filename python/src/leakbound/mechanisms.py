@@ -77,10 +77,10 @@ class SubsampledGaussian(Mechanism):
 
 
 class ConfidentGnmax(Mechanism):
-    """As `gnmax`.
+    """As `gnmax`, if the largest count with Gaussian noise reaches the threshold, and nothing otherwise.
 
-    If the largest count with Gaussian noise reaches the threshold, and nothing otherwise; `max` adds one noise to it,
-    `per-class` a noise to every count. Data: votes per class. Neighbors: one vote moves to another class.
+    `max` adds one noise to it, `per-class` a noise to every count. Data: votes per class. Neighbors: one vote moves to
+    another class.
     """
 
     _name = "confident-gnmax"
@@ -132,10 +132,9 @@ class Gnss(Mechanism):
 
 
 class Exponential(Mechanism):
-    """A class.
+    """A class, with probability proportional to e^(votes/`sigma`): the most votes, each count with Gumbel noise.
 
-    With probability proportional to e^(votes/`sigma`): the most votes, each count with Gumbel noise. Data: votes per
-    class. Neighbors: one vote moves to another class.
+    Data: votes per class. Neighbors: one vote moves to another class.
     """
 
     _name = "exponential"
@@ -144,10 +143,10 @@ class Exponential(Mechanism):
 
 
 class PermuteAndFlip(Mechanism):
-    """Classes in random order.
+    """The mechanism `permute-and-flip`.
 
-    Each taken with probability e^((votes - most votes)/`sigma`): the most votes, each count with exponential noise.
-    Data: votes per class. Neighbors: one vote moves to another class.
+    Classes in random order, each taken with probability e^((votes - most votes)/`sigma`): the most votes, each count
+    with exponential noise. Data: votes per class. Neighbors: one vote moves to another class.
     """
 
     _name = "permute-and-flip"
@@ -156,10 +155,10 @@ class PermuteAndFlip(Mechanism):
 
 
 class SymmetricUnary(Mechanism):
-    """One bit for every class.
+    """The mechanism `symmetric-unary`.
 
-    1 for that of the one vote, each kept with probability e^(1/(2 `sigma`))/(e^(1/(2 `sigma`)) + 1). Data: vote of one
-    voter. Neighbors: the voter votes for another class.
+    One bit for every class, 1 for that of the one vote, each kept with probability e^(1/(2 `sigma`))/(e^(1/(2 `sigma`))
+    + 1). Data: vote of one voter. Neighbors: the voter votes for another class.
     """
 
     _name = "symmetric-unary"
@@ -168,10 +167,10 @@ class SymmetricUnary(Mechanism):
 
 
 class OptimizedUnary(Mechanism):
-    """One bit for every class.
+    """The mechanism `optimized-unary`.
 
-    1 with probability 1/2 for that of the one vote, with 1/(e^(1/`sigma`) + 1) for every other. Data: vote of one
-    voter. Neighbors: the voter votes for another class.
+    One bit for every class, 1 with probability 1/2 for that of the one vote, with 1/(e^(1/`sigma`) + 1) for every
+    other. Data: vote of one voter. Neighbors: the voter votes for another class.
     """
 
     _name = "optimized-unary"
@@ -180,10 +179,9 @@ class OptimizedUnary(Mechanism):
 
 
 class LocalHashing(Mechanism):
-    """A random function from classes to `hashes` values.
+    """A random function from classes to `hashes` values, and its value for the one vote by randomized response.
 
-    And its value for the one vote by randomized response. Data: vote of one voter. Neighbors: the voter votes for
-    another class.
+    Data: vote of one voter. Neighbors: the voter votes for another class.
     """
 
     _name = "local-hashing"
@@ -227,10 +225,11 @@ class DiscreteGaussian(Mechanism):
 
 
 class Categorical(Mechanism):
-    """An output of your own mechanism: `p` and `q` list the probabilities of all outputs.
+    """The mechanism `categorical`.
 
-    Without the record and with it, in JSON as arrays; each list has a sum of 1 within 1e-9. Data: number of records.
-    Neighbors: one record is added or removed.
+    An output of your own mechanism: `p` and `q` list the probabilities of all outputs, without the record and with it,
+    in JSON as arrays; each list has a sum of 1 within 1e-9. Data: number of records. Neighbors: one record is added or
+    removed.
     """
 
     _name = "categorical"
@@ -240,10 +239,10 @@ class Categorical(Mechanism):
 
 
 class TruncatedGeometric(Mechanism):
-    """A count.
+    """A count, `count` without the record, with the noise of `discrete-laplace`.
 
-    `count` without the record, with the noise of `discrete-laplace`; what is below 0 is released as 0, what is above
-    `limit` as `limit`. Data: number of records. Neighbors: one record is added or removed.
+    What is below 0 is released as 0, what is above `limit` as `limit`. Data: number of records. Neighbors: one record
+    is added or removed.
     """
 
     _name = "truncated-geometric"
@@ -266,9 +265,10 @@ class DiscreteLaplaceSum(Mechanism):
 
 
 class Staircase(Mechanism):
-    """A count with noise whose density is a staircase: it falls by e^(-1/`sigma`) at `gamma` and at 1 + `gamma`.
+    """The mechanism `staircase`.
 
-    2 + `gamma` and so on from 0; without `gamma` that of the least mean size. Data: number of records. Neighbors: one
+    A count with noise whose density is a staircase: it falls by e^(-1/`sigma`) at `gamma` and at 1 + `gamma`, 2 +
+    `gamma` and so on from 0; without `gamma` that of the least mean size. Data: number of records. Neighbors: one
     record is added or removed.
     """
 
@@ -303,10 +303,10 @@ class LaplaceVector(Mechanism):
 
 
 class AboveThreshold(Mechanism):
-    """The first of the answers to queries that is above the threshold.
+    """The first of the answers to queries that is above the threshold, or that none is.
 
-    Or that none is; `noise`, which is `laplace` or `gaussian`, has the scale `threshold_sigma` on the threshold, drawn
-    once, and `sigma` on every answer. Data: answers to the queries. Neighbors: every answer changes by at most 1.
+    `noise`, which is `laplace` or `gaussian`, has the scale `threshold_sigma` on the threshold, drawn once, and `sigma`
+    on every answer. Data: answers to the queries. Neighbors: every answer changes by at most 1.
     """
 
     _name = "above-threshold"
@@ -318,10 +318,10 @@ class AboveThreshold(Mechanism):
 
 
 class SparseVector(Mechanism):
-    """Which answers are above the threshold.
+    """Which answers are above the threshold, with the noise of `above-threshold`.
 
-    With the noise of `above-threshold`; after `cutoff` of them no more are looked at. Data: answers to the queries.
-    Neighbors: every answer changes by at most 1.
+    After `cutoff` of them no more are looked at. Data: answers to the queries. Neighbors: every answer changes by at
+    most 1.
     """
 
     _name = "sparse-vector"
@@ -334,10 +334,11 @@ class SparseVector(Mechanism):
 
 
 class SubsampledGaussianReplace(Mechanism):
-    """A step of DP-SGD where a record is replaced by another: a sum of vectors of norm 1 and less over a Poisson subsample.
+    """The mechanism `subsampled-gaussian-replace`.
 
-    With Gaussian noise. The histogram is `1,0` with the one record and `0,1` with the other; no other two records leak
-    more. Data: vote of one voter. Neighbors: the voter votes for another class.
+    A step of DP-SGD where a record is replaced by another: a sum of vectors of norm 1 and less over a Poisson
+    subsample, with Gaussian noise. The histogram is `1,0` with the one record and `0,1` with the other; no other two
+    records leak more. Data: vote of one voter. Neighbors: the voter votes for another class.
     """
 
     _name = "subsampled-gaussian-replace"
@@ -359,10 +360,10 @@ class Poisson(Mechanism):
 
 
 class WithoutReplacement(Mechanism):
-    """A mechanism of the one vote.
+    """The mechanism `without-replacement`.
 
-    Where a share of the voters is drawn without replacement and all others vote for the first class. Data: vote of one
-    voter. Neighbors: the voter votes for another class.
+    A mechanism of the one vote, where a share of the voters is drawn without replacement and all others vote for the
+    first class. Data: vote of one voter. Neighbors: the voter votes for another class.
     """
 
     _name = "without-replacement"
@@ -372,10 +373,11 @@ class WithoutReplacement(Mechanism):
 
 
 class ShuffledResponse(Mechanism):
-    """How many of the shuffled answers of `users` users are ones.
+    """The mechanism `shuffled-response`.
 
-    Each the truth with probability e^(1/`sigma`)/(e^(1/`sigma`) + 1); all others vote for the first of two classes.
-    Data: vote of one voter. Neighbors: the voter votes for another class.
+    How many of the shuffled answers of `users` users are ones, each the truth with probability
+    e^(1/`sigma`)/(e^(1/`sigma`) + 1); all others vote for the first of two classes. Data: vote of one voter. Neighbors:
+    the voter votes for another class.
     """
 
     _name = "shuffled-response"

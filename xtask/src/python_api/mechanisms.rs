@@ -67,12 +67,13 @@ impl Entry {
     fn class(&self, base: &str, table: &Table) -> Result<String, String> {
         let name = class_name(&self.name);
         // The summary is one line.
-        let (summary, more) = self.releases.split_once("; ").unwrap_or((&self.releases, ""));
-        let (summary, more) = match summary.split_once(", ") {
-            Some((summary, rest)) if self.releases.chars().count() > 100 => (summary, format!("{rest}; {more}")),
-            _ => (summary, more.to_owned()),
+        let named = format!("the mechanism `{}`", self.name);
+        let (summary, more) = match self.releases.split_once("; ") {
+            Some((summary, more)) if summary.chars().count() <= 110 => (summary, more),
+            _ if self.releases.chars().count() <= 110 => (&*self.releases, ""),
+            _ => (&*named, &*self.releases),
         };
-        let more = sentence(&capital(more.trim_end_matches("; ")));
+        let more = sentence(&capital(more));
         let about = format!("{more} Data: {}. Neighbors: {}.", self.data, self.neighbors);
         let about = wrapped(about.trim(), 4, 4);
         let doc = format!("    \"\"\"{}\n\n{about}\n    \"\"\"", sentence(&capital(summary)));
