@@ -121,8 +121,19 @@ def test_releases_compose():
     assert (step * 1000).epsilon(1e-5).upper < both.epsilon(1e-5).upper == whole.losses.epsilon.upper
     nested = 10 * (step * 100 | survey)
     assert nested.to_releases()["release"][0]["times"] == 10 and nested.epsilon(1e-5).upper > both.epsilon(1e-5).upper
-    with pytest.raises(leakbound.UsageError, match="times: found 0"):
-        _ = step * 0
+    for times in (0, -1, 2.5, 10**30, True):
+        with pytest.raises(leakbound.UsageError, match="times: found .*, expected a whole number from 1 to 2.53"):
+            _ = step * times
+    # A sample of a sample is one of the product of both rates.
+    twice, once = (100 * of.Gaussian(0.8).poisson(0.1).poisson(0.1)).epsilon(1e-5), (step * 100).epsilon(1e-5)
+    assert twice.lower <= once.upper and once.lower <= twice.upper
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = step | 3
+    for noise in (step, "gaussian:1"):
+        with pytest.raises(leakbound.UsageError, match="^noise: found .*, expected Gaussian or Laplace"):
+            of.NoisyArgmax(noise)
+    with pytest.raises(leakbound.UsageError, match="^noise: found bytes"):
+        leakbound.accounting.exact([5, 3], [4, 4], noise=b"gaussian:1")
 
 
 USER = """\

@@ -21,9 +21,9 @@ use ndarray::{Array2, Array3};
 
 /// A lower bound of ε at δ from the counts of outcomes under a dataset and under its neighbor.
 ///
-/// With two outcomes the output set is one of them; with more, each outcome is one, and all share the failure
-/// probability. Both directions hold simultaneously, and the larger one is returned. A pilot or the distribution
-/// chooses better sets: see [`CountsStudy`].
+/// With two outcomes the output set is the first one, declared in advance as likelier under the dataset: if it is rarer
+/// there, the bound is 0. With more, each outcome is a set, and all share the failure probability. Both directions hold
+/// simultaneously, and the larger one is returned. A pilot or the distribution chooses better sets: see [`CountsStudy`].
 ///
 /// ```
 /// use leakbound::prelude::*;

@@ -175,7 +175,7 @@ def _plain(name: str, value: Any) -> Any:
         return _plain(name, value.tolist())
     if isinstance(value, Mapping):
         return {str(_one(name, key)): _one(name, item) for key, item in value.items()}
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [_one(name, item) for item in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)

@@ -130,7 +130,7 @@ class _Poisson(Mechanism):
 
     def __init__(self, rate: float, of: Mechanism) -> None:
         object.__setattr__(self, "_text", f"poisson:rate={_text('rate', rate)},of=[{of.spec}]")
-        if of._name == "gaussian":
+        if of.spec.startswith("gaussian:"):
             object.__setattr__(self, "_text", f"subsampled-{of.spec},rate={_text('rate', rate)}")
 
     @property
@@ -161,7 +161,7 @@ class NoisyArgmax(Mechanism):
     __signature__ = inspect.signature(lambda noise: None)
 
     def __init__(self, noise: Mechanism) -> None:
-        if noise._name not in ("gaussian", "laplace"):
+        if not isinstance(noise, Mechanism) or not noise.spec.startswith(("gaussian:", "laplace:")):
             raise UsageError(f"found {noise!r}, expected Gaussian or Laplace", "noise")
         object.__setattr__(self, "noise", noise)
 
@@ -217,8 +217,8 @@ class Releases:
         return {"release": [dict(part) for part in self._parts]}
 
     def __mul__(self, times: int) -> Releases:
-        if isinstance(times, bool) or not isinstance(times, (int, np.integer)) or times < 1:
-            raise UsageError(f"found {times!r}, expected a whole number from 1 on", "times")
+        if isinstance(times, bool) or not isinstance(times, (int, np.integer)) or not 1 <= times <= 2**53:
+            raise UsageError(f"found {times!r}, expected a whole number from 1 to 2^53", "times")
         if len(self._parts) == 1:
             (part,) = self._parts
             return Releases([{**part, "times": part["times"] * int(times)}])
@@ -229,6 +229,8 @@ class Releases:
     def __or__(self, other: Mechanism | Releases) -> Releases:
         if isinstance(other, Mechanism):
             other = other * 1
+        if not isinstance(other, Releases):
+            return NotImplemented
         return Releases([*self._parts, *other._parts])
 
     def __eq__(self, other: object) -> bool:
