@@ -11,10 +11,12 @@ import argparse
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 try:
     import tomllib
@@ -25,14 +27,21 @@ ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs/figures"
 
 
-def drawn(command: Path, words: str, number: int) -> str:
-    """The figure of this number on the command's page."""
+def drawn(command: Path, entry: dict[str, Any]) -> str:
+    """The figure of an entry, after the Python program of the entry's page, if it has one."""
     with tempfile.TemporaryDirectory(prefix="leakbound-figures-") as folder:
+        place, words = ROOT, entry["command"]
+        if "script" in entry:
+            place = Path(folder)
+            text = (ROOT / entry["script"]).read_text(encoding="utf-8")
+            program = text.split("```python\n")[1].split("```")[0]
+            subprocess.run([sys.executable, "-c", program], cwd=place, check=True)
         page = f"{folder}/page.html"
         arguments = [*shlex.split(words)[1:], "--report", page, "--figures", folder, "--quiet"]
-        ran = subprocess.run([command, *arguments], cwd=ROOT, capture_output=True, text=True, env=os.environ)
+        ran = subprocess.run([command, *arguments], cwd=place, capture_output=True, text=True, env=os.environ)
         if ran.returncode not in (0, 3):
             raise SystemExit(f"{words}: {ran.stderr}")
+        number = entry["figure"]
         return Path(f"{folder}/page-{number}.svg").read_text(encoding="utf-8")
 
 
@@ -48,7 +57,7 @@ def main() -> None:
     names = arguments.names or list(table)
     command = arguments.command.resolve()
     with ThreadPoolExecutor(2) as pool:
-        texts = list(pool.map(lambda name: drawn(command, table[name]["command"], table[name]["figure"]), names))
+        texts = list(pool.map(lambda name: drawn(command, table[name]), names))
     stale = []
     for name, text in zip(names, texts):
         path = FIGURES / f"{name}.svg"

@@ -114,6 +114,7 @@ impl Commands {
         progress: Option<Py<PyAny>>,
         ending: &Ending,
     ) -> PyResult<Answer> {
+        let files = request.files.clone();
         request.interruption = ending.interruption().clone();
         request.progress = progress.map(|callback| told_to(callback, ending.clone()));
         let commands = Arc::clone(&self.0);
@@ -125,7 +126,7 @@ impl Commands {
             return Err(error);
         }
         match found {
-            Ok(found) => found.map_err(raised),
+            Ok(found) => found.map_err(|rejection| raised(rejection, &files)),
             Err(cause) => {
                 let words = cause.downcast_ref::<String>().map(String::as_str);
                 let words = words.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no words");

@@ -52,7 +52,7 @@ fn of(value: &Bound<'_, PyAny>) -> PyResult<MemoryFile> {
         arrays.iter().map(|(name, value)| Ok((name.extract()?, array(&value)?))).collect::<PyResult<_>>()?;
     // Arrays are packed without the lock: they may be large.
     let file = value.py().detach(|| MemoryFile::of_arrays(arrays));
-    file.map_err(|error| raised(Rejection::Failed(error)))
+    file.map_err(|error| raised(Rejection::Failed(error), &MemoryFiles::default()))
 }
 
 fn array(value: &Bound<'_, PyAny>) -> PyResult<MemoryArray> {

@@ -130,6 +130,12 @@ impl FromIterator<(PathBuf, MemoryFile)> for MemoryFiles {
 }
 
 impl MemoryFiles {
+    /// Whether there is a file of this name.
+    #[must_use]
+    pub fn contains(&self, name: &Path) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// Does some work during which readers opened on this thread find these files under the names. Files on a disk with
     /// such a name are ignored.
     pub fn provide<R>(&self, work: impl FnOnce() -> R) -> R {

@@ -50,6 +50,28 @@ pub struct Bounds {
     pub claims: Claims,
 }
 
+/// The Rényi orders of an answer unless others are named.
+pub(super) fn usual_orders() -> Vec<Order> {
+    [2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|order| Order::new(order).expect("an order")).to_vec()
+}
+
+/// δ unless another one is named: 1e-5.
+pub(super) fn usual_delta() -> Delta {
+    Delta::new(1e-5).expect("a δ")
+}
+
+/// The failure probability unless another one is named: 0.05.
+pub(super) fn usual_failure() -> FailureProbability {
+    FailureProbability::new(0.05).expect("a failure probability")
+}
+
+impl Default for Bounds {
+    /// The orders 2, 4, 8, 16, 32 and 64, δ = 1e-5 and a failure probability of 0.05.
+    fn default() -> Self {
+        Self::new(usual_orders(), usual_delta(), usual_failure())
+    }
+}
+
 impl Bounds {
     /// Bounds of both directions by the recommended methods, at one failure probability for the whole answer; no
     /// claims.

@@ -15,6 +15,19 @@ use serde::Serialize;
 /// What do the answers of an attack prove if a positive answer means member?
 ///
 /// Two outcomes and one declared output set: P is the world of members, and the positive answer is more likely under P.
+///
+/// ```
+/// # use leakbound::study::{ConfusionStudy, Study, unwatched};
+/// let study = ConfusionStudy {
+///     true_positives: 900,
+///     false_negatives: 100,
+///     false_positives: 50,
+///     true_negatives: 950,
+///     ..ConfusionStudy::default()
+/// };
+/// assert!(study.run(&unwatched)?.0.epsilon[0].epsilon_lower.0 > 2.5);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ConfusionStudy {
     /// Members called members.
@@ -35,6 +48,23 @@ pub struct ConfusionStudy {
     pub forecasts: bool,
     /// The seed of methods that draw.
     pub seed: u64,
+}
+
+impl Default for ConfusionStudy {
+    /// No answers yet, and the usual bounds: fill in the four counts.
+    fn default() -> Self {
+        Self {
+            true_positives: 0,
+            false_negatives: 0,
+            false_positives: 0,
+            true_negatives: 0,
+            bounds: Bounds::default(),
+            epsilons: Vec::new(),
+            trade_off: false,
+            forecasts: false,
+            seed: 0,
+        }
+    }
 }
 
 /// The answer of a [`ConfusionStudy`]: that of an audit of counts.

@@ -1,5 +1,6 @@
 //! Mechanisms of label privacy side by side: accuracy, what is claimed, and what memorized labels show.
 
+use super::bounds::usual_failure;
 use super::membership::{AccuracySpread, Decision};
 use super::number::{Number, short, significant};
 use super::progress::{Meter, Progress};
@@ -30,6 +31,14 @@ pub struct LabelComparisonStudy {
     pub failure_probability: FailureProbability,
     /// The seed of the random splits.
     pub seed: u64,
+}
+
+impl LabelComparisonStudy {
+    /// With a failure probability of 0.05.
+    #[must_use]
+    pub fn new(recordings: Vec<StudiedLabels>) -> Self {
+        Self { recordings, failure_probability: usual_failure(), seed: 0 }
+    }
 }
 
 /// A recording of one mechanism at one ε.

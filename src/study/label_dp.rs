@@ -1,5 +1,6 @@
 //! ε of label privacy from memorized wrong labels.
 
+use super::bounds::usual_failure;
 use super::claim::{Claim, epsilon_words};
 use super::number::Number;
 use super::progress::Progress;
@@ -17,18 +18,11 @@ const NOMINAL: f64 = 0.05;
 ///
 /// ```
 /// # use leakbound::label_dp::{LabelCanaries, LabelThreshold};
-/// # use leakbound::quantity::{Delta, FailureProbability};
 /// # use leakbound::study::{LabelStudy, Study, unwatched};
 /// // Images of class 0 that were trained with the label 1, all of them memorized: class 2 is never preferred to it.
 /// let probabilities = ndarray::Array2::from_shape_fn((200, 3), |(_, class)| [0.05, 0.9, 0.05][class]);
-/// let study = LabelStudy {
-///     canaries: LabelCanaries::new(probabilities, vec![0; 200], vec![1; 200])?,
-///     threshold: LabelThreshold::Declared(0.8),
-///     delta: Delta::new(1e-5)?,
-///     failure_probability: FailureProbability::new(0.05)?,
-///     claim_epsilon: None,
-///     seed: 0,
-/// };
+/// let canaries = LabelCanaries::new(probabilities, vec![0; 200], vec![1; 200])?;
+/// let study = LabelStudy::new(canaries, LabelThreshold::Declared(0.8));
 /// assert!(study.run(&unwatched)?.epsilon[0].epsilon_lower.0 > 3.0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -46,6 +40,21 @@ pub struct LabelStudy {
     pub claim_epsilon: Option<Epsilon>,
     /// The seed of the random split.
     pub seed: u64,
+}
+
+impl LabelStudy {
+    /// ε at δ = 0 with a failure probability of 0.05, and no claim.
+    #[must_use]
+    pub fn new(canaries: LabelCanaries, threshold: LabelThreshold) -> Self {
+        Self {
+            canaries,
+            threshold,
+            delta: Delta::new(0.0).expect("a δ"),
+            failure_probability: usual_failure(),
+            claim_epsilon: None,
+            seed: 0,
+        }
+    }
 }
 
 /// What the canaries show about ε.

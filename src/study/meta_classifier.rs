@@ -1,5 +1,6 @@
 //! What attacks infer about a property of the training data of networks whose weights are known.
 
+use super::bounds::usual_failure;
 use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::{Study, Warning};
@@ -17,15 +18,11 @@ use serde::Serialize;
 ///
 /// ```
 /// # use leakbound::property::PropertyAttack;
-/// # use leakbound::quantity::FailureProbability;
 /// # use leakbound::study::{InferredValues, MetaClassifierStudy, Study, unwatched};
 /// let truths: Vec<usize> = (0..40).map(|network| network % 2).collect();
 /// let inferred = vec![InferredValues { attack: PropertyAttack::Set, values: truths.clone() }];
-/// let failure_probability = FailureProbability::new(0.05)?;
-/// let study =
-///     MetaClassifierStudy { values: 2, truths, inferred, answers: None, failure_probability, permutations: 999, seed: 0 };
-/// let answer = study.run(&unwatched)?;
-/// assert!(answer.attacks[0].accuracy == 1.0 && answer.attacks[0].p_value == 0.001);
+/// let answer = MetaClassifierStudy::new(2, truths, inferred).run(&unwatched)?;
+/// assert!(answer.attacks[0].accuracy == 1.0 && answer.attacks[0].p_value == 1e-4);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
@@ -48,6 +45,22 @@ pub struct MetaClassifierStudy {
     pub permutations: usize,
     /// The seed of the permutations.
     pub seed: u64,
+}
+
+impl MetaClassifierStudy {
+    /// A failure probability of 0.05 for all intervals, 9,999 permutations, and no attack by distance.
+    #[must_use]
+    pub fn new(values: usize, truths: Vec<usize>, inferred: Vec<InferredValues>) -> Self {
+        Self {
+            values,
+            truths,
+            inferred,
+            answers: None,
+            failure_probability: usual_failure(),
+            permutations: 9_999,
+            seed: 0,
+        }
+    }
 }
 
 /// The values that an attack inferred, network by network.

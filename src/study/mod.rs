@@ -102,7 +102,7 @@ pub use meta_classifier::{InferredValues, MetaClassifierAnswer, MetaClassifierSt
 pub use number::Number;
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyStudy};
-pub use questions::{DpSgd, calibrate, epsilon, epsilon_lower_bound, likelihood_ratio_attack};
+pub use questions::{DpSgd, audit, calibrate, epsilon, epsilon_lower_bound, likelihood_ratio_attack};
 pub use rerun::RerunAnswer;
 pub use scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
 pub use self_check::{CheckedAudit, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy};

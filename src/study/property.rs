@@ -19,7 +19,7 @@ use serde::Serialize;
 ///     if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
 /// });
 /// let answers = PropertyAnswers { student, ensembles };
-/// assert_eq!(PropertyStudy { answers, permutations: 99, seed: 0 }.run(&unwatched)?.inferred, 0);
+/// assert_eq!(PropertyStudy::new(answers).run(&unwatched)?.inferred, 0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -30,6 +30,14 @@ pub struct PropertyStudy {
     pub permutations: usize,
     /// The seed of the permutations.
     pub seed: u64,
+}
+
+impl PropertyStudy {
+    /// With 9,999 permutations.
+    #[must_use]
+    pub const fn new(answers: PropertyAnswers) -> Self {
+        Self { answers, permutations: 9_999, seed: 0 }
+    }
 }
 
 /// How far the ensemble of one property value is from the student.

@@ -4,9 +4,11 @@ use super::account::{AccountStudy, Answers};
 use super::bounds::Bounds;
 use super::calibrate::{CalibrateStudy, Goal};
 use super::counts::{CountedQuery, CountsStudy};
-use super::membership::{Attack, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers};
+use super::mechanism::{MechanismAnswer, MechanismStudy};
+use super::membership::{Attack, MembershipAnswer, MembershipStudy, RecordedAnswers};
 use super::{Study, unwatched};
-use crate::audit::{Guide, OutputSet};
+use crate::audit::Guide;
+use crate::black_box::{BlackBox, Shrink, neighbor_pairs};
 use crate::bound::{LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::divergence::Bracket;
@@ -14,16 +16,16 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{NoiseFamily, parse};
 use crate::membership::{LiraPlan, MemoryScores};
-use crate::model::Composition;
-use crate::quantity::{Delta, FailureProbability, NoiseScale, Order, Probability};
+use crate::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 use crate::record::{ComposedReleases, Release, ReleasePart};
+use crate::relation::Relation;
 use ndarray::{Array2, Array3};
 
 /// A lower bound of ε at δ from the counts of outcomes under a dataset and under its neighbor.
 ///
-/// With two outcomes the output set is the first one, declared in advance as likelier under the dataset: if it is rarer
-/// there, the bound is 0. With more, each outcome is a set, and all share the failure probability. Both directions hold
-/// simultaneously, and the larger one is returned. A pilot or the distribution chooses better sets: see [`CountsStudy`].
+/// Each outcome is an output set, whichever world it is likelier in, and all sets share the failure probability. Both
+/// directions hold simultaneously, and the larger one is returned. A set that is declared in advance, a pilot or the
+/// distribution give sharper bounds: see [`CountsStudy`].
 ///
 /// ```
 /// use leakbound::prelude::*;
@@ -32,26 +34,20 @@ use ndarray::{Array2, Array3};
 /// let counts = PairedCounts::new(vec!["member".into(), "non-member".into()], counts, neighbor)?;
 /// let bound = epsilon_lower_bound(&counts, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?;
 /// assert!(bound.value > 2.5 && bound.validity == Validity::FiniteSample);
+/// // Which outcome comes first does not matter.
+/// let (counts, neighbor) = (vec![100, 900], vec![950, 50]);
+/// let swapped = PairedCounts::new(vec!["non-member".into(), "member".into()], counts, neighbor)?;
+/// assert_eq!(epsilon_lower_bound(&swapped, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?, bound);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # Errors
 /// Those of [`CountsStudy`].
 pub fn epsilon_lower_bound(counts: &PairedCounts, delta: Delta, failure: FailureProbability) -> Result<LowerBound> {
-    let outcomes = counts.labels().len();
-    let guide = match outcomes {
-        2 => Guide::declared(OutputSet::new(vec![true, false])),
-        _ => Guide::fixed_list(outcomes),
-    };
-    let study = CountsStudy {
-        queries: vec![CountedQuery { name: String::new(), counts: counts.clone(), guide }],
-        bounds: Bounds::new(vec![Order::new(2.0)?], delta, failure),
-        epsilons: Vec::new(),
-        trade_off: false,
-        composition: Composition::PerQuery,
-        forecasts: false,
-        seed: 0,
-    };
+    let guide = Guide::fixed_list(counts.outcomes());
+    let query = CountedQuery { name: String::new(), counts: counts.clone(), guide };
+    let bounds = Bounds::new(vec![Order::new(2.0)?], delta, failure);
+    let study = CountsStudy { bounds, ..CountsStudy::new(vec![query]) };
     let answer = study.run(&unwatched)?;
     let sound = answer.epsilon.into_iter().filter(|row| row.validity == Validity::FiniteSample);
     let largest = sound.max_by(|a, b| a.epsilon_lower.0.total_cmp(&b.epsilon_lower.0));
@@ -145,8 +141,47 @@ impl DpSgd {
 /// # Errors
 /// Those of [`NoiseFamily::parse`] and of [`CalibrateStudy`].
 pub fn calibrate(mechanism: &str, times: u64, goal: Goal) -> Result<f64> {
-    let study = CalibrateStudy { family: NoiseFamily::parse(mechanism)?, histogram: None, times, goal };
+    let study = CalibrateStudy { times, ..CalibrateStudy::new(NoiseFamily::parse(mechanism)?, goal) };
     Ok(study.run(&unwatched)?.scale.0)
+}
+
+/// Does a program leak more than (ε, δ), and how much?
+///
+/// All neighbors of `dataset`, a JSON array of records, are tried. The answer has the claim's verdict, lower bounds for
+/// the pair that leaks most and, if the claim is refuted, the counterexample; all of it fails with probability at most
+/// 0.05. At most 65% of the `runs` of each dataset search, and the others bound: see [`MechanismStudy`].
+///
+/// ```
+/// use leakbound::prelude::*;
+/// use rand::{RngExt, SeedableRng, rngs::StdRng};
+///
+/// // The number of records plus Laplace noise of scale 1/2: ε is 2.
+/// let count = FunctionBlackBox::new("count", |dataset: &Dataset, runs, seed| {
+///     let mut random = StdRng::seed_from_u64(seed);
+///     let noise = |u: f64| -0.5 * u.signum() * (1.0 - 2.0 * u.abs()).ln();
+///     let output = |_| Output::Number(dataset.records().len() as f64 + noise(random.random_range(-0.5..0.5)));
+///     Ok((0..runs).map(output).collect())
+/// });
+/// let claim = (Epsilon::new(1.0)?, Delta::new(0.0)?);
+/// let answer = audit(&count, "[1, 1, 1]", Relation::AddRemove, claim, 20_000)?;
+/// assert!(answer.claims[0].refuted && answer.claims[0].lower.0 > 1.5);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Input`] for a text that is not a dataset; those of [`MechanismStudy`].
+pub fn audit(
+    program: &dyn BlackBox,
+    dataset: &str,
+    relation: Relation,
+    claim: (Epsilon, Delta),
+    runs: u64,
+) -> Result<MechanismAnswer> {
+    let mut bounds = Bounds { delta: claim.1, ..Bounds::default() };
+    bounds.claims.epsilon = Some(claim);
+    let pairs = neighbor_pairs(relation, &dataset.parse()?, None)?;
+    let shrink = Shrink { relation: Some(relation), domain: None };
+    MechanismStudy { shrink, ..MechanismStudy::new(program, pairs, bounds, runs) }.run(&unwatched)
 }
 
 /// The likelihood ratio attack on recorded scores \[model, sample, view\], where high means member; `members` \[model,
@@ -170,10 +205,6 @@ pub fn calibrate(mechanism: &str, times: u64, goal: Goal) -> Result<f64> {
 /// Those of [`MemoryScores::double`] and of [`MembershipStudy`].
 pub fn likelihood_ratio_attack(scores: Array3<f64>, members: Array2<bool>) -> Result<MembershipAnswer> {
     let scores = MemoryScores::double(scores, members)?;
-    let study = MembershipStudy {
-        answers: RecordedAnswers::scores(&scores, None),
-        attack: Attack::lira(LiraPlan::default(), None),
-        measures: Measures::default(),
-    };
-    study.run(&unwatched)
+    let answers = RecordedAnswers::scores(&scores, None);
+    MembershipStudy::new(answers, Attack::lira(LiraPlan::default(), None)).run(&unwatched)
 }

@@ -1,5 +1,6 @@
 //! Lower bounds from the scores of an attack on canaries.
 
+use super::bounds::{usual_delta, usual_failure};
 use super::claim::Claim;
 use super::number::{Number, short, significant};
 use super::progress::Progress;
@@ -36,21 +37,12 @@ pub enum ScoreAnswers {
 /// ```
 /// # use leakbound::audit::{CanaryScores, ThresholdSelection};
 /// # use leakbound::bound::Claimed;
-/// # use leakbound::quantity::{Delta, FailureProbability};
 /// # use leakbound::study::{ScoreAnswers, ScoresStudy, Study, unwatched};
 /// let members = (0..500).map(|i| 1.0 + f64::from(i % 100) / 100.0).collect();
 /// let others = (0..500).map(|i| f64::from(i % 100) / 100.0).collect();
-/// let study = ScoresStudy {
-///     scores: CanaryScores::new(members, others)?,
-///     answers: ScoreAnswers::Threshold(ThresholdSelection::Explicit(1.0)),
-///     delta: Delta::new(1e-5)?,
-///     failure_probability: FailureProbability::new(0.05)?,
-///     epsilons: Vec::new(),
-///     orders: Vec::new(),
-///     claim_epsilon: None,
-///     claim_mu: Some(Claimed::new(1.0)?),
-///     seed: 0,
-/// };
+/// let answers = ScoreAnswers::Threshold(ThresholdSelection::Explicit(1.0));
+/// let mut study = ScoresStudy::new(CanaryScores::new(members, others)?, answers);
+/// study.claim_mu = Some(Claimed::new(1.0)?);
 /// assert!(study.run(&unwatched)?.claims[0].refuted);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -74,6 +66,24 @@ pub struct ScoresStudy {
     pub claim_mu: Option<Claimed>,
     /// The seed of random splits.
     pub seed: u64,
+}
+
+impl ScoresStudy {
+    /// ε at δ = 1e-5 and μ, with a failure probability of 0.05; without further values of ε, orders and claims.
+    #[must_use]
+    pub fn new(scores: CanaryScores, answers: ScoreAnswers) -> Self {
+        Self {
+            scores,
+            answers,
+            delta: usual_delta(),
+            failure_probability: usual_failure(),
+            epsilons: Vec::new(),
+            orders: Vec::new(),
+            claim_epsilon: None,
+            claim_mu: None,
+            seed: 0,
+        }
+    }
 }
 
 /// Counts and limits at one threshold.

@@ -1,6 +1,6 @@
 //! How often bounds are wrong on simulated data of known leakage and of the user's sizes.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, usual_delta, usual_failure};
 use super::counts::CountedQuery;
 use super::number::Number;
 use super::progress::{Meter, Progress};
@@ -145,6 +145,14 @@ pub struct SelfCheckStudy {
     pub seed: u64,
 }
 
+impl SelfCheckStudy {
+    /// A thousand simulated audits of each query with the usual bounds.
+    #[must_use]
+    pub fn new(queries: Vec<CheckedAudit>) -> Self {
+        Self { queries, bounds: Bounds::default(), repetitions: 1_000, seed: 0 }
+    }
+}
+
 /// The answer of a [`SelfCheckStudy`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -258,6 +266,21 @@ pub struct ScoreCheckStudy {
     pub repetitions: u64,
     /// The seed.
     pub seed: u64,
+}
+
+impl ScoreCheckStudy {
+    /// A thousand simulated audits at δ = 1e-5 with a failure probability of 0.05.
+    #[must_use]
+    pub fn new(members: usize, non_members: usize) -> Self {
+        Self {
+            members,
+            non_members,
+            delta: usual_delta(),
+            failure_probability: usual_failure(),
+            repetitions: 1_000,
+            seed: 0,
+        }
+    }
 }
 
 /// The answer of a [`ScoreCheckStudy`].

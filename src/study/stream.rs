@@ -1,6 +1,7 @@
 //! Lower bounds from a stream of outputs, valid at any time.
 
 use super::Warning;
+use super::bounds::usual_failure;
 use super::claim::{Claim, epsilon_words, rdp_words, with_claimed};
 use super::number::Number;
 use super::rows::BoundRow;
@@ -32,17 +33,8 @@ const PILOT_PER_BIN: u64 = 20;
 /// # use leakbound::bound::Claimed;
 /// # use leakbound::prelude::*;
 /// # use leakbound::study::StreamStudy;
-/// let study = StreamStudy {
-///     orders: vec![Order::new(2.0)?],
-///     directions: Direction::BOTH.to_vec(),
-///     failure_probability: FailureProbability::new(0.05)?,
-///     claim_epsilon: None,
-///     claim_rdp: vec![(Order::new(2.0)?, Claimed::new(0.01)?)],
-///     horizon: None,
-///     bins: None,
-///     pilot_outputs: None,
-///     seed: 0,
-/// };
+/// let claim_rdp = vec![(Order::new(2.0)?, Claimed::new(0.01)?)];
+/// let study = StreamStudy { claim_rdp, ..StreamStudy::default() };
 /// let mut counts = study.start()?;
 /// // "Yes" is outcome 1: in 80 % of the outputs of the dataset and in 50 % of those of its neighbor.
 /// for i in 0..2_000 {
@@ -75,6 +67,23 @@ pub struct StreamStudy {
     pub pilot_outputs: Option<u64>,
     /// The seed that pairs outputs.
     pub seed: u64,
+}
+
+impl Default for StreamStudy {
+    /// Both directions with a failure probability of 0.05, without orders and claims: the order is 2.
+    fn default() -> Self {
+        Self {
+            orders: Vec::new(),
+            directions: Direction::BOTH.to_vec(),
+            failure_probability: usual_failure(),
+            claim_epsilon: None,
+            claim_rdp: Vec::new(),
+            horizon: None,
+            bins: None,
+            pilot_outputs: None,
+            seed: 0,
+        }
+    }
 }
 
 /// The bins of a stream of numbers, and the first outputs that chose them.

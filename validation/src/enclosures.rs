@@ -10,15 +10,22 @@ use leakbound::divergence::{Bracket, ComposedDirection, EnclosedLoss, LossCell, 
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::parse;
 use leakbound::quantity::{Delta, Epsilon};
+use leakbound::record::InputFile;
 use leakbound::special::log_binomial_pmf;
 use leakbound::{Error, Result};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::ops::Range;
+use std::path::PathBuf;
 
-/// Cases of the gate, and of the experiment.
+/// Cases of the gate, of the experiment, and of a part of it.
 pub const GATE: u64 = 2_000;
 const ALL: u64 = 1_000_000;
+const PART: u64 = 10_000;
 const SEED: u64 = 709;
 /// Relative widths aimed at: time grows with the root of their inverse.
 const WIDTHS: [f64; 4] = [1e-3, 1e-2, 1e-2, 1e-2];
@@ -49,8 +56,8 @@ struct Case {
     width: f64,
 }
 
-/// What is known of a case.
-#[derive(Debug, Default)]
+/// What is known of some cases.
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Seen {
     checked: u64,
     /// Cases whose ends are within twice the width that was asked for.
@@ -61,6 +68,25 @@ struct Seen {
 /// A number between these, uniformly in its logarithm.
 fn spread(stream: &mut impl Rng, low: f64, high: f64) -> f64 {
     stream.random_range(low.ln()..high.ln()).exp()
+}
+
+impl Seen {
+    fn add(&mut self, other: Self) {
+        self.checked += other.checked;
+        self.narrow += other.narrow;
+        self.outside.extend(other.outside);
+    }
+}
+
+impl Kind {
+    /// Its place in a tally.
+    const fn place(self) -> usize {
+        match self {
+            Self::Gaussian(_) => 0,
+            Self::Laplace(_) => 1,
+            Self::TwoPoints(..) => 2,
+        }
+    }
 }
 
 impl Case {
@@ -195,45 +221,69 @@ fn binomial([up, down]: [f64; 2], times: u64, epsilon: f64) -> f64 {
     sum
 }
 
-/// Checks this many random cases.
+/// What is known of all cases of each kind.
+type Tally = [Seen; 3];
+
+/// Checks the random cases of these numbers.
 ///
 /// # Errors
 /// The first case that ends in an error, with the error.
-pub fn check(cases: u64) -> std::result::Result<Report, (String, Error)> {
-    let mut report = Report::new(format!(
-        "{cases} random compositions with closed forms, both directions, ε from 1e-8 to 1e6, δ = 0 and from 1e-300 to \
-         0.9, counts to 1e15, seed {SEED}: whether the enclosure of ε has the truth in it; no sampling, so no false alarms"
-    ));
-    let all: Vec<(Kind, Seen)> = (0..cases)
+fn part(cases: Range<u64>) -> std::result::Result<Tally, (String, Error)> {
+    let all: Vec<(usize, Seen)> = cases
         .into_par_iter()
         .map(|index| {
             let (case, mut seen) = (Case::draw(&mut stream(SEED, index)), Seen::default());
             case.check(&mut seen).map_err(|error| (format!("{case:?}"), error))?;
-            Ok((case.kind, seen))
+            Ok((case.kind.place(), seen))
         })
         .collect::<std::result::Result<_, (String, Error)>>()?;
-    for (name, is) in [
-        ("Gaussian", (|kind| matches!(kind, Kind::Gaussian(_))) as fn(Kind) -> bool),
-        ("Laplace", |kind| matches!(kind, Kind::Laplace(_))),
-        ("two points", |kind| matches!(kind, Kind::TwoPoints(..))),
-    ] {
-        let of_kind = || all.iter().filter(|(kind, _)| is(*kind)).map(|(_, seen)| seen);
-        let (checked, narrow) = of_kind().fold((0, 0), |sum, seen| (sum.0 + seen.checked, sum.1 + seen.narrow));
-        let outside: Vec<&String> = of_kind().flat_map(|seen| &seen.outside).collect();
-        let share = 100.0 * narrow as f64 / checked as f64;
+    let mut tally = Tally::default();
+    all.into_iter().for_each(|(kind, seen)| tally[kind].add(seen));
+    Ok(tally)
+}
+
+fn reported(cases: u64, tally: &Tally) -> Report {
+    let mut report = Report::new(format!(
+        "{cases} random compositions with closed forms, both directions, ε from 1e-8 to 1e6, δ = 0 and from 1e-300 to \
+         0.9, counts to 1e15, seed {SEED}: whether the enclosure of ε has the truth in it; no sampling, so no false alarms"
+    ));
+    for (name, Seen { checked, narrow, outside }) in ["Gaussian", "Laplace", "two points"].into_iter().zip(tally) {
+        let share = 100.0 * *narrow as f64 / *checked as f64;
         let line =
             format!("{name:<12} {checked:>8} enclosures, {} without the truth, {share:.1}% narrow", outside.len());
         report.claim(outside.is_empty(), line);
         outside.iter().take(10).for_each(|case| report.line(format!("      {case}")));
     }
-    Ok(report)
+    report
+}
+
+/// The parts that this very program has checked before, one JSON document per line. A million cases take six hours of a
+/// core, and a run that was ended goes on with the next part; another program begins again.
+fn checked() -> Result<(PathBuf, Vec<Tally>)> {
+    let program = InputFile::of_file(std::env::current_exe().unwrap_or_default())?;
+    let path = PathBuf::from(format!("target/enclosures-{}.jsonl", &program.sha256[..16]));
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    Ok((path, text.lines().map_while(|line| serde_json::from_str(line).ok()).collect()))
 }
 
 /// A million cases.
 pub fn report() -> Report {
-    let failed =
-        |(case, error)| Report::filled("random compositions with closed forms", |_| Err(format!("{case}: {error}")));
-    check(ALL).unwrap_or_else(failed)
+    let title = "random compositions with closed forms";
+    let all = || -> std::result::Result<Report, String> {
+        let (path, mut parts) = checked().map_err(|error| error.to_string())?;
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| error.to_string())?;
+        for first in (parts.len() as u64 * PART..ALL).step_by(PART as usize) {
+            let tally = part(first..first + PART).map_err(|(case, error)| format!("{case}: {error}"))?;
+            let line = serde_json::to_string(&tally).map_err(|error| error.to_string())?;
+            writeln!(file, "{line}").map_err(|error| error.to_string())?;
+            eprintln!("{} of {ALL} cases", first + PART);
+            parts.push(tally);
+        }
+        let mut tally = Tally::default();
+        parts.into_iter().flat_map(|part| part.into_iter().enumerate()).for_each(|(kind, seen)| tally[kind].add(seen));
+        Ok(reported(ALL, &tally))
+    };
+    all().unwrap_or_else(|error| Report::filled(title, |_| Err(error)))
 }
 
 #[cfg(test)]
@@ -243,7 +293,7 @@ mod tests {
 
     #[test]
     fn no_closed_form_is_outside_of_its_enclosure() {
-        let report = check(GATE).unwrap();
+        let report = reported(GATE, &part(0..GATE).unwrap());
         assert_eq!(report.verdict, Verdict::Pass);
     }
 

@@ -132,13 +132,12 @@ def recording_and_train(given: Given) -> Files:
 
 def released(given: Given) -> Files:
     """A recording of votes, a scenario, which is TOML or has a model, or releases."""
-    value = given["releases"]
+    value = given.pop("releases")
     if hasattr(value, "to_releases"):
         value = value.to_releases()
     if isinstance(value, bytes) or (isinstance(value, Mapping) and ("model" in value or "release" in value)):
-        del given["releases"]
-        return {"file": {"scenario": scenario_file(value)}}
-    return {"file": {"recording": _inputs.recording("releases", given.pop("releases"))}}
+        return {"file": {"releases": scenario_file(value)}}
+    return {"file": {"releases": _inputs.recording("releases", value)}}
 
 
 def scenario(given: Given) -> Files:

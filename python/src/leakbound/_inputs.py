@@ -115,7 +115,7 @@ def placed(inputs: Files) -> tuple[dict[str, Any], dict[str, File]]:
 
 def _suffix(name: str, value: File) -> str:
     if isinstance(value, bytes):
-        return ".toml" if name == "scenario" else ".json" if value[:1] in (b"{", b"[") else ".csv"
+        return ".toml" if name in ("scenario", "releases") else ".json" if value[:1] in (b"{", b"[") else ".csv"
     return ".npz" if isinstance(value, dict) else ".npy"
 
 

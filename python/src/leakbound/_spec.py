@@ -210,7 +210,7 @@ class Releases:
     def account(self, **options: Any) -> Account:
         """`accounting.account` of these releases."""
         progress = options.pop("progress", None)
-        return Request("account", options, {"file": {"scenario": scenario_file(self.to_releases())}}, progress).run(Account)
+        return Request("account", options, {"file": {"releases": scenario_file(self.to_releases())}}, progress).run(Account)
 
     def to_releases(self) -> dict[str, Any]:
         """The releases as `accounting.account` takes them, and as a file in TOML has them."""

@@ -196,7 +196,7 @@ impl Merged {
         Ok((RdpCurve::new(costs.orders.clone(), sums)?, validity))
     }
 
-    /// μ of all Gaussian releases together, if there are several, and the other releases.
+    /// μ of all Gaussian releases together, if there are several or one is repeated, and the other releases.
     fn split(&self) -> (Option<f64>, Vec<&Release>) {
         let distances = |release: &Release| {
             let one = release.mechanism.gaussian_mu().filter(|_| !is_local(release))?;
@@ -206,7 +206,7 @@ impl Merged {
             .releases
             .iter()
             .partition(|release| distances(release).is_some_and(|one| (1e-100..1e12).contains(&one)));
-        if gaussian.len() < 2 {
+        if gaussian.iter().map(|release| release.times).fold(0, u64::saturating_add) < 2 {
             return (None, self.releases.iter().collect());
         }
         let square = |release: &&Release| distances(release).map_or(0.0, |one| one * one * release.times as f64);

@@ -1,5 +1,6 @@
 //! Which costs are added up.
 
+use super::super::bounds::usual_orders;
 use crate::divergence::Conversion;
 use crate::mechanism::NoisyArgmax;
 use crate::model;
@@ -94,12 +95,11 @@ impl AccountStudy {
     /// budgets.
     #[must_use]
     pub fn new(answers: Answers, delta: Delta) -> Self {
-        let orders = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|order| Order::new(order).expect("an order"));
         Self {
             answers,
             delta,
             conversion: Conversion::Improved,
-            orders: orders.to_vec(),
+            orders: usual_orders(),
             exact: true,
             privacy_losses: false,
             budgets: Vec::new(),

@@ -54,6 +54,14 @@ pub struct CalibrateStudy {
     pub goal: Goal,
 }
 
+impl CalibrateStudy {
+    /// One run of a mechanism that needs no votes.
+    #[must_use]
+    pub const fn new(family: NoiseFamily, goal: Goal) -> Self {
+        Self { family, histogram: None, times: 1, goal }
+    }
+}
+
 /// The largest true-positive rate at a false-positive rate.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -28,6 +28,14 @@ pub struct CanaryAuditStudy {
     pub repetitions: u64,
 }
 
+impl CanaryAuditStudy {
+    /// With a forecast from 200 simulated audits.
+    #[must_use]
+    pub const fn new(plan: CanaryPlan, attacks: Vec<CanaryAttackScores>) -> Self {
+        Self { plan, attacks, repetitions: 200 }
+    }
+}
+
 /// What one attack on the canaries found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CanaryAttackScores {

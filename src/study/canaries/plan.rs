@@ -8,6 +8,7 @@ use crate::audit::{
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability};
 use crate::record::{CanaryPlan, RecordedCanaryPlan, TrainingClaim};
+use crate::study::bounds::{usual_delta, usual_failure};
 use crate::study::number::Number;
 use crate::study::progress::Progress;
 use crate::study::{Study, Warning};
@@ -28,21 +29,11 @@ pub enum PlannedGuesses {
 /// How can a training run be audited, and what can the audit show?
 ///
 /// ```
-/// # use leakbound::audit::{GuessSelection, MembersScore};
-/// # use leakbound::quantity::{Delta, Epsilon, FailureProbability};
+/// # use leakbound::quantity::Epsilon;
 /// # use leakbound::record::TrainingClaim;
-/// # use leakbound::study::{CanaryPlanStudy, PlannedGuesses, Study, unwatched};
-/// let study = CanaryPlanStudy {
-///     canaries: 500,
-///     seed: 7,
-///     guesses: PlannedGuesses::Selection(GuessSelection::PaidFor),
-///     members_score: MembersScore::High,
-///     attacks: 1,
-///     delta: Delta::new(1e-5)?,
-///     failure_probability: FailureProbability::new(0.05)?,
-///     claim: Some(TrainingClaim::Epsilon(Epsilon::new(2.0)?)),
-///     repetitions: 20,
-/// };
+/// # use leakbound::study::{CanaryPlanStudy, Study, unwatched};
+/// let claim = Some(TrainingClaim::Epsilon(Epsilon::new(2.0)?));
+/// let study = CanaryPlanStudy { claim, repetitions: 20, ..CanaryPlanStudy::new(500, 7) };
 /// let answer = study.run(&unwatched)?;
 /// assert_eq!(answer.plan.coins.len(), 500);
 /// // Half of 500 canaries and a claim of 2: less than 2 can be expected.
@@ -70,6 +61,25 @@ pub struct CanaryPlanStudy {
     pub claim: Option<TrainingClaim>,
     /// Simulated audits behind the forecast.
     pub repetitions: u64,
+}
+
+impl CanaryPlanStudy {
+    /// One set of scores in which members score high, nested guesses, δ = 1e-5, a failure probability of 0.05, and no
+    /// claim.
+    #[must_use]
+    pub fn new(canaries: u64, seed: u64) -> Self {
+        Self {
+            canaries,
+            seed,
+            guesses: PlannedGuesses::Nested,
+            members_score: MembersScore::High,
+            attacks: 1,
+            delta: usual_delta(),
+            failure_probability: usual_failure(),
+            claim: None,
+            repetitions: 200,
+        }
+    }
 }
 
 /// The answer of a [`CanaryPlanStudy`].

@@ -22,21 +22,10 @@ pub struct CountedQuery {
 /// ```
 /// # use leakbound::audit::Guide;
 /// # use leakbound::counts::PairedCounts;
-/// # use leakbound::model::Composition;
-/// # use leakbound::quantity::{Delta, FailureProbability, Order};
-/// # use leakbound::study::{Bounds, CountedQuery, CountsStudy, Study, unwatched};
+/// # use leakbound::study::{CountedQuery, CountsStudy, Study, unwatched};
 /// let counts = PairedCounts::new(vec!["yes".into(), "no".into()], vec![6_000, 4_000], vec![5_000, 5_000])?;
-/// let bounds = Bounds::new(vec![Order::new(2.0)?], Delta::new(1e-5)?, FailureProbability::new(0.05)?);
-/// let study = CountsStudy {
-///     queries: vec![CountedQuery { name: String::new(), guide: Guide::fixed_list(counts.outcomes()), counts }],
-///     bounds,
-///     epsilons: Vec::new(),
-///     trade_off: true,
-///     composition: Composition::PerQuery,
-///     forecasts: false,
-///     seed: 0,
-/// };
-/// let answer = study.run(&unwatched)?;
+/// let query = CountedQuery { name: String::new(), guide: Guide::fixed_list(counts.outcomes()), counts };
+/// let answer = CountsStudy::new(vec![query]).run(&unwatched)?;
 /// // 0.6 against 0.5: the largest probability ratio is ln 1.25 = 0.223.
 /// let epsilon = answer.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max);
 /// assert!(epsilon > 0.15 && epsilon < 1.25f64.ln());
@@ -58,4 +47,20 @@ pub struct CountsStudy {
     pub forecasts: bool,
     /// The seed of methods that draw.
     pub seed: u64,
+}
+
+impl CountsStudy {
+    /// The usual bounds of these queries, one by one; without values of ε, trade-off curve and forecast.
+    #[must_use]
+    pub fn new(queries: Vec<CountedQuery>) -> Self {
+        Self {
+            queries,
+            bounds: Bounds::default(),
+            epsilons: Vec::new(),
+            trade_off: false,
+            composition: Composition::PerQuery,
+            forecasts: false,
+            seed: 0,
+        }
+    }
 }

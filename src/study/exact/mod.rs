@@ -8,6 +8,7 @@ pub use answer::{
 };
 
 use super::Study;
+use super::bounds::usual_orders;
 use super::claim::{Claim, Claims};
 use super::number::{Number, short};
 use super::progress::{Meter, Progress};
@@ -45,18 +46,10 @@ pub enum Searched {
 /// ```
 /// # use leakbound::histogram::{Changes, VoteChange, VoteHistogram};
 /// # use leakbound::mechanism::parse;
-/// # use leakbound::quantity::Order;
-/// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};
-/// let study = ExactStudy {
-///     mechanism: parse("exponential:sigma=2")?,
-///     histogram: VoteHistogram::new(vec![3, 1, 4, 1, 5])?,
-///     searched: Searched::All(Changes::OneVote(VoteChange::Moved)),
-///     orders: vec![Order::new(2.0)?],
-///     epsilons: Vec::new(),
-///     deltas: Vec::new(),
-///     claims: Claims::default(),
-/// };
-/// let answer = study.run(&unwatched)?;
+/// # use leakbound::study::{ExactStudy, Searched, Study, unwatched};
+/// let votes = VoteHistogram::new(vec![3, 1, 4, 1, 5])?;
+/// let neighbors = Searched::All(Changes::OneVote(VoteChange::Moved));
+/// let answer = ExactStudy::new(parse("exponential:sigma=2")?, votes, neighbors).run(&unwatched)?;
 /// // Classes with as many votes are alike.
 /// assert_eq!(answer.neighbors_searched, Some(13));
 /// assert!(answer.divergences[0].forward.0 < answer.accountants[0].rdp.0);
@@ -78,6 +71,22 @@ pub struct ExactStudy {
     pub deltas: Vec<Delta>,
     /// Claims about every neighbor that is looked at.
     pub claims: Claims,
+}
+
+impl ExactStudy {
+    /// The Rényi divergences of the usual orders, without values of ε and δ and without claims.
+    #[must_use]
+    pub fn new(mechanism: Arc<dyn Mechanism>, histogram: VoteHistogram, searched: Searched) -> Self {
+        Self {
+            mechanism,
+            histogram,
+            searched,
+            orders: usual_orders(),
+            epsilons: Vec::new(),
+            deltas: Vec::new(),
+            claims: Claims::default(),
+        }
+    }
 }
 
 /// False-positive rates of the trade-off table.

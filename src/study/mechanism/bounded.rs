@@ -7,7 +7,6 @@ use crate::black_box::{Aim, Candidate, Chosen, Event, Output, Pair, PairCountere
 use crate::bound::{Claimed, Direction};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
-use crate::model::Composition;
 use crate::record::InputFile;
 use crate::study::claim::Claim;
 use crate::study::counts::{CountedQuery, CountsStudy, TradeOffRow};
@@ -192,18 +191,16 @@ impl MechanismStudy<'_> {
             return Ok(None);
         }
         let [dataset, neighbor] = counts.clone();
+        let query = CountedQuery {
+            name: pair.pattern.clone(),
+            counts: PairedCounts::new(outcomes.labels.clone(), dataset, neighbor)?,
+            guide: outcomes.guide(self)?,
+        };
         let study = CountsStudy {
-            queries: vec![CountedQuery {
-                name: pair.pattern.clone(),
-                counts: PairedCounts::new(outcomes.labels.clone(), dataset, neighbor)?,
-                guide: outcomes.guide(self)?,
-            }],
             bounds: self.bounds.clone(),
-            epsilons: Vec::new(),
             trade_off: true,
-            composition: Composition::PerQuery,
-            forecasts: false,
             seed: self.seed,
+            ..CountsStudy::new(vec![query])
         };
         let answer = study.run(&unwatched)?;
         let mut warnings = answer.warnings;

@@ -31,6 +31,20 @@ pub struct ComparisonStudy<'a> {
     pub measures: Measures,
 }
 
+impl<'a> ComparisonStudy<'a> {
+    /// Every model is attacked in turn, all attacks share the failure probability, and measures are the usual ones.
+    #[must_use]
+    pub fn new(answers: RecordedAnswers<'a>, attacks: Vec<(String, Attack)>) -> Self {
+        Self {
+            answers,
+            attacks,
+            victims: Victims::default(),
+            failure_per: FailurePer::Answer,
+            measures: Measures::default(),
+        }
+    }
+}
+
 impl Study for ComparisonStudy<'_> {
     type Answer = MembershipAnswer;
 

@@ -40,6 +40,14 @@ pub struct DefenseStudy<'a> {
     pub measures: Measures,
 }
 
+impl<'a> DefenseStudy<'a> {
+    /// With pooled variances and the usual measures.
+    #[must_use]
+    pub fn new(defenses: Vec<StudiedDefense<'a>>) -> Self {
+        Self { defenses, variance: LiraVariance::Pooled, measures: Measures::default() }
+    }
+}
+
 /// A defense and its recordings.
 #[derive(Clone)]
 pub struct StudiedDefense<'a> {

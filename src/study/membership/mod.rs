@@ -34,7 +34,7 @@ use crate::error::Result;
 ///
 /// ```
 /// # use leakbound::membership::{LiraPlan, MemoryScores};
-/// # use leakbound::study::{Attack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
+/// # use leakbound::study::{Attack, MembershipStudy, RecordedAnswers, Study, unwatched};
 /// # use ndarray::{Array2, Array3};
 /// // 40 models, 30 samples: members have higher scores.
 /// let members = Array2::from_shape_fn((40, 30), |(m, s)| (m + s) % 2 == 0);
@@ -42,11 +42,8 @@ use crate::error::Result;
 ///     f64::from(u8::from((m + s) % 2 == 0)) + ((m * 7 + s * 3) % 10) as f64 / 5.0
 /// });
 /// let scores = MemoryScores::double(scores, members)?;
-/// let study = MembershipStudy {
-///     answers: RecordedAnswers::scores(&scores, None),
-///     attack: Attack::lira(LiraPlan::default(), None),
-///     measures: Measures::default(),
-/// };
+/// let attack = Attack::lira(LiraPlan::default(), None);
+/// let study = MembershipStudy::new(RecordedAnswers::scores(&scores, None), attack);
 /// assert!(study.run(&unwatched)?.levels[0].auc > 0.7);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
@@ -58,6 +55,14 @@ pub struct MembershipStudy<'a> {
     pub attack: Attack,
     /// What is measured of its guesses.
     pub measures: Measures,
+}
+
+impl<'a> MembershipStudy<'a> {
+    /// With the usual measures.
+    #[must_use]
+    pub fn new(answers: RecordedAnswers<'a>, attack: Attack) -> Self {
+        Self { answers, attack, measures: Measures::default() }
+    }
 }
 
 impl Study for MembershipStudy<'_> {

@@ -9,17 +9,12 @@ use crate::study::votes::Sampling;
 ///
 /// ```
 /// # use leakbound::record::scenario_from_bytes;
-/// # use leakbound::simulate::{Shard, Simulation};
-/// # use leakbound::study::{Sampling, SimulateStudy, Study, unwatched};
+/// # use leakbound::simulate::Simulation;
+/// # use leakbound::study::{SimulateStudy, Study, unwatched};
 /// let text = b"model = 'prompt-pate'\nnoise = 'gaussian:4'\nhistogram = [3, 1]\nhistogram_neighbor = [2, 2]\n";
-/// let study = SimulateStudy {
-///     scenario: scenario_from_bytes("votes.toml", text)?,
-///     simulation: Simulation::new(100_000)?.seed(1),
-///     shard: Shard::WHOLE,
-///     sampling: Sampling::MonteCarlo,
-///     distributions: true,
-///     checkpoints: None,
-/// };
+/// let scenario = scenario_from_bytes("votes.toml", text)?;
+/// let mut study = SimulateStudy::new(scenario, Simulation::new(100_000)?.seed(1));
+/// study.distributions = true;
 /// let answer = study.run(&unwatched)?;
 /// assert_eq!(answer.queries[0].counts.iter().sum::<u64>(), 100_000);
 /// assert!(answer.distributions[0].distributions.as_ref().unwrap().p_value > 1e-6);
@@ -38,6 +33,21 @@ pub struct SimulateStudy<'a> {
     pub distributions: bool,
     /// Where it is saved, if anywhere.
     pub checkpoints: Option<&'a dyn Checkpoints>,
+}
+
+impl SimulateStudy<'_> {
+    /// All outputs, drawn one by one; nothing is compared and nothing saved.
+    #[must_use]
+    pub const fn new(scenario: Scenario, simulation: Simulation) -> Self {
+        Self {
+            scenario,
+            simulation,
+            shard: Shard::WHOLE,
+            sampling: Sampling::MonteCarlo,
+            distributions: false,
+            checkpoints: None,
+        }
+    }
 }
 
 /// Where a simulation is saved, to be resumed.

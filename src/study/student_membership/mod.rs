@@ -9,6 +9,7 @@ pub use answer::{
     StudentMembershipAnswer,
 };
 
+use super::bounds::usual_failure;
 use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::{Study, Warning};
@@ -65,6 +66,15 @@ pub struct StudentMembershipStudy {
     pub failure_probability: FailureProbability,
     /// The seed of quarters and of the trained attacker.
     pub seed: u64,
+}
+
+impl StudentMembershipStudy {
+    /// Members counted at an FPR of 1%, 15 bins, and a failure probability of 0.05.
+    #[must_use]
+    pub fn new(students: RecordedStudents) -> Self {
+        let fpr = Probability::new(0.01).expect("a probability");
+        Self { students, fpr, bins: 15, failure_probability: usual_failure(), seed: 0 }
+    }
 }
 
 impl Study for StudentMembershipStudy {

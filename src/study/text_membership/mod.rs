@@ -6,6 +6,7 @@ mod warnings;
 pub use answer::{TextAttackRow, TextMembershipAnswer, TextRateRow, TextSizes, VulnerableSequenceRow};
 
 use super::Study;
+use super::bounds::usual_failure;
 use super::membership::RocCurve;
 use super::number::Number;
 use super::progress::{Meter, Progress};
@@ -31,20 +32,11 @@ use crate::roc::Roc;
 /// convention.
 ///
 /// ```
-/// # use leakbound::membership::{MemoryText, Ragged, TextRule};
-/// # use leakbound::quantity::{FailureProbability, Probability};
+/// # use leakbound::membership::{MemoryText, Ragged};
 /// # use leakbound::study::{Study, TextMembershipStudy, unwatched};
 /// let tokens = (0..40).flat_map(|s| [-1.0 - f64::from(s % 7), if s % 2 == 0 { -1.0 } else { -9.0 }]).collect();
 /// let text = MemoryText::new(Ragged::of_length(tokens, 2), (0..40).map(|s| s % 2 == 0).collect())?;
-/// let study = TextMembershipStudy {
-///     sequences: &text,
-///     scores: Vec::new(),
-///     rule: TextRule::default(),
-///     fprs: vec![Probability::new(0.1)?],
-///     top: 3,
-///     failure_probability: FailureProbability::new(0.05)?,
-/// };
-/// let answer = study.run(&unwatched)?;
+/// let answer = TextMembershipStudy::new(&text).run(&unwatched)?;
 /// assert_eq!(answer.attacks.len(), 2); // Loss and Min-K%; nothing is recorded for the others.
 /// assert!(answer.attacks[0].auc_lower > 0.5);
 /// # Ok::<(), leakbound::Error>(())
@@ -66,6 +58,21 @@ pub struct TextMembershipStudy<'a> {
     pub top: usize,
     /// Failure probability of all limits together.
     pub failure_probability: FailureProbability,
+}
+
+impl<'a> TextMembershipStudy<'a> {
+    /// All scores that the recording allows, at FPRs of 0.001 and 0.01, with a failure probability of 0.05.
+    #[must_use]
+    pub fn new(sequences: &'a dyn TextSequences) -> Self {
+        Self {
+            sequences,
+            scores: Vec::new(),
+            rule: TextRule::default(),
+            fprs: [0.001, 0.01].map(|fpr| Probability::new(fpr).expect("a probability")).to_vec(),
+            top: 10,
+            failure_probability: usual_failure(),
+        }
+    }
 }
 
 impl Study for TextMembershipStudy<'_> {

@@ -8,6 +8,7 @@ use crate::bound::Claimed;
 use crate::error::Result;
 use crate::quantity::{Delta, FailureProbability, Order};
 use crate::record::TokenRecording;
+use crate::study::bounds::{usual_delta, usual_failure, usual_orders};
 use crate::study::claim::{Claims, with_claimed};
 use crate::token::{Decoding, EnsembleSize, TokenMechanism, TokenNeighbor, TokenNeighbors};
 use std::sync::Arc;
@@ -36,31 +37,18 @@ const MOST_LOSSES: u64 = 20_000_000;
 /// the tokens.
 ///
 /// ```
-/// # use leakbound::quantity::{Delta, FailureProbability, Order};
 /// # use leakbound::record::{MemoryArray, MemoryBudget, MemoryFile, MemoryFiles, read_tokens};
-/// # use leakbound::study::{Claims, Contexts, Study, TokensStudy, unwatched};
-/// # use leakbound::token::{Decoding, TokenNeighbors, parse_mechanism};
+/// # use leakbound::study::{Contexts, Study, TokensStudy, unwatched};
+/// # use leakbound::token::parse_mechanism;
 /// # use std::sync::Arc;
 /// // One position, two members, two tokens.
 /// let logits: Vec<u8> = [2.0f64, 0.0, 0.0, 1.0].iter().flat_map(|logit| logit.to_le_bytes()).collect();
 /// let (descriptor, shape) = ("<f8".into(), vec![1, 2, 2]);
 /// let array = MemoryArray { descriptor, shape, fortran: false, bytes: Arc::new(logits) };
 /// let files = MemoryFiles::from_iter([("logits.npy".into(), MemoryFile::of_array(array))]);
-/// let study = TokensStudy {
-///     recording: files.provide(|| read_tokens("logits.npy", MemoryBudget::default()))?,
-///     decoding: Decoding::PLAIN,
-///     mechanism: parse_mechanism("interpolated-tokens:share=0.5")?,
-///     neighbors: TokenNeighbors::Removed,
-///     contexts: Contexts::Fixed,
-///     orders: vec![Order::new(2.0)?],
-///     delta: Delta::new(1e-5)?,
-///     failure_probability: FailureProbability::new(0.05)?,
-///     claims: Claims::default(),
-///     answer_claims: Vec::new(),
-///     transcripts: None,
-///     seed: 0,
-///     top: 1,
-/// };
+/// let recording = files.provide(|| read_tokens("logits.npy", MemoryBudget::default()))?;
+/// let mut study = TokensStudy::new(recording, parse_mechanism("interpolated-tokens:share=0.5")?);
+/// study.contexts = Contexts::Fixed;
 /// let answer = study.run(&unwatched)?;
 /// // ln(0.53743²/0.38447 + 0.46257²/0.61553)
 /// assert!((answer.renyi[0].forward.0 - 0.09428).abs() < 1e-5);
@@ -98,6 +86,29 @@ pub struct TokensStudy {
     pub seed: u64,
     /// How many of the most leaking positions are listed.
     pub top: usize,
+}
+
+impl TokensStudy {
+    /// Answers at temperature 1 by this mechanism, compared with the ensembles without a member, in contexts that depend
+    /// on earlier answers, at the usual orders, δ and failure probability; without claims.
+    #[must_use]
+    pub fn new(recording: TokenRecording, mechanism: Arc<dyn TokenMechanism>) -> Self {
+        Self {
+            recording,
+            decoding: Decoding::PLAIN,
+            mechanism,
+            neighbors: TokenNeighbors::Removed,
+            contexts: Contexts::Answered,
+            orders: usual_orders(),
+            delta: usual_delta(),
+            failure_probability: usual_failure(),
+            claims: Claims::default(),
+            answer_claims: Vec::new(),
+            transcripts: None,
+            seed: 0,
+            top: 10,
+        }
+    }
 }
 
 impl TokensStudy {

@@ -22,12 +22,9 @@ pub enum TestedAccountant<'a> {
 /// ```
 /// # use leakbound::study::{Answer, Study, TestedAccountant, Verdict, VerifyStudy, unwatched};
 /// # use leakbound::verify::Plan;
-/// let study = VerifyStudy {
-///     accountant: TestedAccountant::Named("broken:gnmax-half".into()),
-///     plan: Plan { cases: 300, ..Plan::default() },
-///     simulation: None,
-/// };
-/// let answer = study.run(&unwatched)?;
+/// let accountant = TestedAccountant::Named("broken:gnmax-half".into());
+/// let plan = Plan { cases: 300, ..Plan::default() };
+/// let answer = VerifyStudy { plan, ..VerifyStudy::new(accountant) }.run(&unwatched)?;
 /// assert_eq!(answer.verdict(), Verdict::Refuted);
 /// assert!(answer.properties[0].counterexample.as_ref().unwrap().margin.unwrap().0 > 0.0);
 /// # Ok::<(), leakbound::Error>(())
@@ -39,4 +36,12 @@ pub struct VerifyStudy<'a> {
     pub plan: Plan,
     /// Test Rényi divergences on simulated outputs instead of exact distributions.
     pub simulation: Option<SimulatedChecks>,
+}
+
+impl<'a> VerifyStudy<'a> {
+    /// All properties that apply, on exact distributions.
+    #[must_use]
+    pub fn new(accountant: TestedAccountant<'a>) -> Self {
+        Self { accountant, plan: Plan::default(), simulation: None }
+    }
 }

@@ -115,6 +115,26 @@ pub struct VotesStudy {
     pub seed: u64,
 }
 
+impl VotesStudy {
+    /// A million outputs per query and world with the usual bounds.
+    #[must_use]
+    pub fn new(queries: Vec<ModeledQuery>, noise: Noise) -> Self {
+        Self {
+            queries,
+            noise,
+            rate: None,
+            sampling: Sampling::MonteCarlo,
+            samples: 1_000_000,
+            composition: Composition::PerQuery,
+            repeated: None,
+            whole: None,
+            bounds: Bounds::default(),
+            added_point: None,
+            seed: 0,
+        }
+    }
+}
+
 /// The answer of a [`VotesStudy`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
