@@ -32,7 +32,7 @@ pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
 #[must_use]
 pub fn checkpoint_exists(file: &Path) -> InputError {
     let error = fault(file, "checkpoint", "a file that is there already", "a new file");
-    hinted(error, "a run that resumes goes on where it ends; remove it to start anew")
+    hinted(error, "a run that resumes continues where it ends; remove it to start over")
 }
 
 /// The error of data of an array that cannot be unpacked.

@@ -196,7 +196,7 @@ fn counts_are_drawn_from_distributions() {
     let text = desk.stdout("simulate s.toml --samples 9 --sampling exact-distribution");
     assert!(text.starts_with("Counts drawn from the distributions of s.toml"), "{text}");
     let rows = r"
-        merge a.json => 1: a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
+        merge a.json => 1: a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn directly from a distribution have no parts
         simulate s.toml --sampling exact-distribution --shard 1/2 => 2: sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
         simulate s.toml --sampling exact-distribution --checkpoint c => 2: sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
         simulate s.toml --sampling exact => 2: invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
