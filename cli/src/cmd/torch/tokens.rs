@@ -329,8 +329,7 @@ impl Further {
             reject_any(option, path, &taken, "a file that this command reads or writes otherwise")?;
         }
         if options.recorded.target >= options.members {
-            let reason =
-                format!("there is no member {}: they are 0 to {}", options.recorded.target, options.members - 1);
+            let reason = format!("no member {}; members are 0 to {}", options.recorded.target, options.members - 1);
             return Err(Error::Rejected { operation: "--target", reason });
         }
         let create = |path: &Option<std::path::PathBuf>| path.as_ref().map(AtomicFile::create).transpose();
