@@ -295,7 +295,7 @@ def test_parameters_with_defaults_are_left():
     "call, sentence",
     [
         ({"dataset": [1]}, "function: found None, expected a function, or a command line as `program` or `exec`"),
-        ({"function": count, "dataset": [1], "program": "x"}, "function: found beside `program`"),
+        ({"function": count, "dataset": [1], "program": "x"}, "function: found with `program`"),
         ({"function": count, "dataset": [1]}, "relation: found no value, expected one"),
         ({"function": count, "relation": "l1:1"}, "dataset: found no value, expected one"),
         ({"function": count, "dataset": [1], "relation": "near"}, "relation: relation `near` cannot be read; expected add-remove"),
