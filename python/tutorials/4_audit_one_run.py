@@ -34,7 +34,7 @@ plan = leakbound.canaries.plan(1000, seed=1, **claim)
 print(plan)
 
 # %% [markdown]
-# The forecast shows what to expect of a perfect attack where the claim is true and tight. One run shows a part of ε: that
+# The forecast shows what to expect of a perfect attack if the claim is true and tight. One run shows a part of ε: that
 # is not a sign of privacy beyond the claim. `plan.sha256` is what one would deposit before training. Without `seed` the
 # operating system draws the coins.
 #
