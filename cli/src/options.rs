@@ -27,7 +27,7 @@ pub(super) enum Origin<'a> {
     File(Option<&'a Path>),
 }
 
-/// Why options are no arguments of a command.
+/// Why options are not arguments of a command.
 #[derive(Debug)]
 pub(super) enum Unusable {
     /// The command is unknown, or only the first word of one.

@@ -281,7 +281,7 @@ impl<'a> Counting<'a> {
 
 impl StateFile {
     /// Notes that the answer about a batch was given. Without the note it is given again, and nothing is counted twice,
-    /// so that a failure to write it is none of the run.
+    /// so a failure to write it is not a failure of the run.
     pub fn deliver(&self, mut saved: SavedStream, batch: Option<usize>) {
         let batch = batch.and_then(|index| saved.batches.get_mut(index));
         if let (Some(path), Some(batch)) = (&self.path, batch.filter(|batch| batch.stage == BatchStage::Read)) {

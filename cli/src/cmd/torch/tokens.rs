@@ -116,7 +116,7 @@ pub struct LanguageModelOptions {
     /// Letters of a planted sequence, at most half of --context
     #[arg(long, value_name = "N", default_value = "12", value_parser = count, allow_hyphen_values = true)]
     pub planted_length: usize,
-    /// How often a planted sequence stands in its member's documents
+    /// How often a planted sequence appears in its member's documents
     #[arg(long, value_name = "N", default_value = "10", value_parser = count, allow_hyphen_values = true)]
     pub planted_repeats: usize,
 }
