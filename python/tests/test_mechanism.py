@@ -413,7 +413,7 @@ def test_an_audit_goes_on_from_its_checkpoint(tmp_path):
     # The search is not run again, nor are the outputs that were counted: one call asks whether the function is the same.
     assert len(calls) == first + 1
     assert resumed.bounds == whole.bounds and resumed.claims == whole.claims
-    with pytest.raises(leakbound.InputError, match="there already"):
+    with pytest.raises(leakbound.InputError, match="already exists"):
         audit(counted, checkpoint=kept)
 
 

@@ -297,7 +297,7 @@ mod tests {
             journal.keep_tally(&tally(4), true).unwrap();
             assert!(AuditJournal::open(&path, "one", true).is_err(), "two at once");
         }
-        assert!(AuditJournal::open(&path, "one", false).unwrap_err().to_string().contains("there already"));
+        assert!(AuditJournal::open(&path, "one", false).unwrap_err().to_string().contains("already exists"));
         assert!(AuditJournal::open(&path, "two", true).unwrap_err().to_string().contains("other options"));
         // Cut off in the middle of a line, and of a character.
         std::fs::write(&path, [&std::fs::read(&path).unwrap(), &b"{\"outputs\":[\"\xc3"[..]].concat()).unwrap();

@@ -59,7 +59,7 @@ impl PropertyRow {
         }
         let (index, steps) = (row.found.index, row.found.shrink_steps);
         facts.push(("case", row.found.case.json()));
-        facts.push(("found", format!("in case {index}, made smaller in {steps} steps")));
+        facts.push(("found", format!("in case {index}, shrunk in {steps} steps")));
         facts.extend(row.reproduce.iter().map(|command| ("again", one_line(command))));
         let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Some(Section::new(format!("Refuted: {} ({kind})", self.property)).facts(facts))

@@ -249,7 +249,7 @@ fn an_interrupted_audit_goes_on() {
         assert_eq!(resumed[part], whole[part], "{part}");
     }
     let again = desk.run(&count(1.0, &format!("{options} --checkpoint c")));
-    assert!(again.line(1).contains("c: checkpoint: found a file that is there already"));
+    assert!(again.line(1).contains("c: checkpoint: found a file that already exists"));
     let other = desk.run(&count(1.0, "--runs 3e5 --checkpoint c --resume"));
     assert!(other.line(1).contains("found the checkpoint of an audit with other options"));
 }

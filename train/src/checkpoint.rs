@@ -89,7 +89,7 @@ impl TrainingCheckpoint {
         let work = serde_json::to_string(&work).map_err(|error| unwritable(path, io::Error::other(error)))?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !resume {
-            let error = fault(path, "--checkpoint", "a file that is there already", "a new file");
+            let error = fault(path, "--checkpoint", "a file that already exists", "a new file");
             return Err(hinted(error, "--resume continues where it ends; remove it to start over"));
         }
         let lock = FileLock::take(path, "a checkpoint")?;

@@ -170,7 +170,8 @@ fn title(options: &ScoresOptions, scores: &CanaryScores) -> String {
     let assumed = if options.one_run {
         "Canaries of one training run, each in or out by a fair coin of its own"
     } else {
-        "Scores of members and of non-members are taken for independent draws; canaries of one run have an audit of their own (`one-run`)"
+        "Scores of members and of non-members are assumed to be independent draws; canaries of one run have their own \
+         audit (`one-run`)"
     };
     format!(
         "Scores of {} members and {} non-members, {} scores meaning members; forward is members against others\n{assumed}",
