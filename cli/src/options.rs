@@ -27,7 +27,7 @@ pub(super) enum Origin<'a> {
     File(Option<&'a Path>),
 }
 
-/// Why options are no arguments of a command.
+/// Why options are not arguments of a command.
 #[derive(Debug)]
 pub(super) enum Unusable {
     /// The command is unknown, or only the first word of one.
@@ -149,10 +149,10 @@ impl<C: CommandLine> Schema<C> {
         for part in name.split_whitespace() {
             found = found
                 .find_subcommand(part)
-                .ok_or_else(|| format!("the command `{name}`, which is none of {}", subcommands(found)))?;
+                .ok_or_else(|| format!("the command `{name}`, which is not one of {}", subcommands(found)))?;
         }
         if found.has_subcommands() {
-            return Err(format!("the command `{name}`, which goes on with one of {}", subcommands(found)));
+            return Err(format!("the command `{name}`, which must be followed by one of {}", subcommands(found)));
         }
         Ok(found)
     }

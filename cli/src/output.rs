@@ -165,7 +165,7 @@ pub fn print(common: &Common, forms: &[Format], bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes to stdout, piece by piece; a reader that has seen enough is no error.
+/// Writes to stdout, piece by piece; a reader that has seen enough is not an error.
 fn print_with(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<()> {
     let mut stdout = BufWriter::with_capacity(PIECE, io::stdout().lock());
     match write(&mut stdout).and_then(|()| stdout.flush()) {

@@ -45,7 +45,7 @@ BAD_ARRAYS = [
         "logits: found dtype int64, expected floating",
     ),
     (lambda: leakbound.membership.lira(scores=SCORES, keep=SCORES), "keep: found dtype float64, expected booleans"),
-    (lambda: leakbound.membership.lira({"scores": SCORES}, keep=[True]), "labels: found beside a whole recording"),
+    (lambda: leakbound.membership.lira({"scores": SCORES}, keep=[True]), "labels: found with a whole recording"),
     (lambda: leakbound.audit.votes({}, model="pate", noise="gaussian:1"), "recording: found no array"),
     (lambda: leakbound.audit.votes({"votes": [object()]}, model="pate", noise="gaussian:1"), r"recording\['votes'\]"),
     (lambda: leakbound.audit.votes(3, model="pate", noise="gaussian:1"), "recording: found int, expected a path"),

@@ -295,7 +295,7 @@ def test_parameters_with_defaults_are_left():
     "call, sentence",
     [
         ({"dataset": [1]}, "function: found None, expected a function, or a command line as `program` or `exec`"),
-        ({"function": count, "dataset": [1], "program": "x"}, "function: found beside `program`"),
+        ({"function": count, "dataset": [1], "program": "x"}, "function: found with `program`"),
         ({"function": count, "dataset": [1]}, "relation: found no value, expected one"),
         ({"function": count, "relation": "l1:1"}, "dataset: found no value, expected one"),
         ({"function": count, "dataset": [1], "relation": "near"}, "relation: relation `near` cannot be read; expected add-remove"),
@@ -413,7 +413,7 @@ def test_an_audit_goes_on_from_its_checkpoint(tmp_path):
     # The search is not run again, nor are the outputs that were counted: one call asks whether the function is the same.
     assert len(calls) == first + 1
     assert resumed.bounds == whole.bounds and resumed.claims == whole.claims
-    with pytest.raises(leakbound.InputError, match="there already"):
+    with pytest.raises(leakbound.InputError, match="already exists"):
         audit(counted, checkpoint=kept)
 
 

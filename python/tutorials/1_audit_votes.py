@@ -2,7 +2,7 @@
 
     python tutorials/1_audit_votes.py [FOLDER]
 
-draws the figures of this page into FOLDER, `figures` beside this file if not given. A cell begins at `# %%`, so that
+draws the figures of this page into FOLDER, `figures` next to this file if not given. A cell begins at `# %%`, so that
 editors and Jupytext open the script as a notebook.
 """
 

@@ -2,7 +2,7 @@
 
     python tutorials/2_lira.py [FOLDER]
 
-draws the figures of this page into FOLDER, `figures` beside this file if not given.
+draws the figures of this page into FOLDER, `figures` next to this file if not given.
 """
 
 # %% [markdown]

@@ -2,7 +2,7 @@
 
     python tutorials/3_check_my_accountant.py [FOLDER]
 
-draws the figure of this page into FOLDER, `figures` beside this file if not given.
+draws the figure of this page into FOLDER, `figures` next to this file if not given.
 """
 
 # %% [markdown]
@@ -92,5 +92,5 @@ figure.savefig(FIGURES / "accountant.png", dpi=100)
 pyplot.close("all")
 
 # %% [markdown]
-# *Not refuted* is no proof: it says that no case was found. An exception in the function is a finding too, with its
+# *Not refuted* is not a proof: no case was found. An exception in the function is a finding too, with its
 # traceback. The program of any other language is tested by `leakbound verify --program`.

@@ -2,7 +2,7 @@
 
     python tutorials/4_audit_one_run.py [FOLDER]
 
-draws the figures of this page into FOLDER, `figures` beside this file if not given.
+draws the figures of this page into FOLDER, `figures` next to this file if not given.
 """
 
 # %% [markdown]
@@ -34,8 +34,8 @@ plan = leakbound.canaries.plan(1000, seed=1, **claim)
 print(plan)
 
 # %% [markdown]
-# The forecast says what to expect of a perfect attack where the claim is true and tight. One run shows a part of ε: that
-# is no sign of privacy beyond the claim. `plan.sha256` is what one would deposit before training. Without `seed` the
+# The forecast shows what to expect of a perfect attack if the claim is true and tight. One run shows a part of ε: that
+# is not a sign of privacy beyond the claim. `plan.sha256` is what one would deposit before training. Without `seed` the
 # operating system draws the coins.
 #
 # Canaries are gradients here, one direction in the space of the parameters for each. In a training loop of your own

@@ -13,7 +13,7 @@ use crate::solve::maximize;
 
 pub(super) const K_CUT_VARIATIONAL: MethodRow = MethodRow {
     name: "k-cut-variational",
-    when: "A pilot or an exact distribution is at hand, and one order matters; also far from P = Q.",
+    when: "You have a pilot or an exact distribution, and one order matters; also far from P = Q.",
     guarantee: Guarantee::OwnEvent,
     needs: Needs::Distributions,
     draws: Draws::Nothing,

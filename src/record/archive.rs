@@ -114,7 +114,7 @@ fn check_entries(path: &Path, source: &mut BufReader<InputReader>, archive: &mut
         if !seen.insert(name) {
             let found = format!("the entry {} a second time", quoted(&shown));
             let error = fault(path, "whole file", found, "each array once");
-            return Err(hinted(error, "write the archive anew with numpy.savez_compressed").into());
+            return Err(hinted(error, "write the archive again with numpy.savez_compressed").into());
         }
     }
     if !entry.starts_with(b"PK\x05\x06") && !entry.starts_with(b"PK\x06\x06") || seen.len() != archive.len() {

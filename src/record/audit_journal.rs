@@ -183,7 +183,7 @@ impl AuditJournal {
     fn changed(&self, place: &str) -> Error {
         let found = "another form, or a line that was changed after it was written";
         let error = fault(&self.path, place, found, format!("a checkpoint as this program writes it, `{SCHEMA}`"));
-        hinted(error, "start anew, with another checkpoint").into()
+        hinted(error, "start over with another checkpoint").into()
     }
 
     /// The next answer that was kept.
@@ -238,7 +238,7 @@ impl Journal for AuditJournal {
         if kept != asked {
             let found = format!("the answer to a request of {} runs with seed {}", kept.runs, kept.seed);
             let expected = format!("{} runs with seed {}", asked.runs, asked.seed);
-            let hint = "the program, or what it reads, has changed since: start anew";
+            let hint = "the program, or what it reads, has changed since: start over";
             return Err(hinted(fault(&self.path, "checkpoint", found, expected), hint).into());
         }
         Ok(Some(reply))
@@ -297,7 +297,7 @@ mod tests {
             journal.keep_tally(&tally(4), true).unwrap();
             assert!(AuditJournal::open(&path, "one", true).is_err(), "two at once");
         }
-        assert!(AuditJournal::open(&path, "one", false).unwrap_err().to_string().contains("there already"));
+        assert!(AuditJournal::open(&path, "one", false).unwrap_err().to_string().contains("already exists"));
         assert!(AuditJournal::open(&path, "two", true).unwrap_err().to_string().contains("other options"));
         // Cut off in the middle of a line, and of a character.
         std::fs::write(&path, [&std::fs::read(&path).unwrap(), &b"{\"outputs\":[\"\xc3"[..]].concat()).unwrap();

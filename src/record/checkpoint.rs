@@ -178,14 +178,14 @@ fn content<'a>(file: &Path, bytes: &'a [u8]) -> Result<&'a str> {
         reject(
             "a checkpoint that was changed or cut off after it was written",
             "it as it was written",
-            "start anew without it",
+            "start over without it",
         )
     };
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (first, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     match std::str::from_utf8(rest) {
         Ok(text) if first == first_line(rest).as_bytes() => Ok(text),
-        _ if bytes.is_empty() => reject("an empty file", wanted, "remove it to start anew"),
+        _ if bytes.is_empty() => reject("an empty file", wanted, "remove it to start over"),
         _ if first.starts_with(MARK.as_bytes()) || MARK.as_bytes().starts_with(bytes) => broken(),
         _ if first.starts_with(FAMILY.as_bytes()) => reject(
             "a checkpoint of another form, or one that was changed",

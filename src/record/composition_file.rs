@@ -137,7 +137,7 @@ fn part_of(text: &TomlText<'_>, release: Spanned<ReleaseKeys>) -> Result<Release
     match (mechanism, parts) {
         (Some(mechanism), None) => {
             if let Some(select) = select {
-                let expected = "tables [[release.release]] of which the best is selected";
+                let expected = "tables [[release.release]] to select the best of";
                 return Err(text.fault(&select.span(), "select", "a release of one mechanism", expected).into());
             }
             let keys = LeafKeys { mechanism, times, histogram };

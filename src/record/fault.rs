@@ -31,8 +31,8 @@ pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
 /// The error of a checkpoint that is not to be resumed.
 #[must_use]
 pub fn checkpoint_exists(file: &Path) -> InputError {
-    let error = fault(file, "checkpoint", "a file that is there already", "a new file");
-    hinted(error, "a run that resumes goes on where it ends; remove it to start anew")
+    let error = fault(file, "checkpoint", "a file that already exists", "a new file");
+    hinted(error, "a run that resumes continues where it ends; remove it to start over")
 }
 
 /// The error of data of an array that cannot be unpacked.

@@ -52,7 +52,7 @@ impl<'a> Safetensors<'a> {
         let mut text = vec![0; header as usize];
         reader.read_exact_at(8, &mut text).map_err(|source| unreadable(path, source))?;
         let malformed =
-            |error: serde_json::Error| whole(format!("a header that is none ({})", shortened(&error.to_string(), 100)));
+            |error: serde_json::Error| whole(format!("an invalid header ({})", shortened(&error.to_string(), 100)));
         let mut entries: BTreeMap<String, serde_json::Value> = json::from_slice(&text).map_err(malformed)?;
         entries.remove(METADATA);
         let tensor = |(name, entry): (String, _)| {

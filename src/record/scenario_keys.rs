@@ -52,7 +52,7 @@ const NAMES: &str = "samples seed composition query name model noise k p p_marke
                      histogram_neighbor p_last inclusion rank rate label points";
 
 /// What is wrong with a list of both kinds.
-const MIXED: &str = "numbers beside rows";
+const MIXED: &str = "numbers mixed with rows";
 
 impl Keys {
     /// The keys of models that are written here, with the places of their values.

@@ -161,7 +161,7 @@ fn check_neighbors(parts: &[(Kind, Part)]) -> Result<()> {
     match parts.iter().find(|(kind, _)| *kind == Kind::NeighborLogits) {
         Some((_, part)) if !beside => {
             let found = "logits at the neighbors of samples without the samples' own";
-            Err(part.array.at(found, "the array `logits` beside them").into())
+            Err(part.array.at(found, "the array `logits` as well").into())
         }
         _ => Ok(()),
     }
@@ -198,7 +198,7 @@ fn of_experiments(folder: &Path, experiments: &[PathBuf], room: &mut Room) -> Re
             let name = found.kind.name();
             let expected = format!("a folder `{name}` with an array (.npy)");
             let error = fault(experiment, "whole folder", format!("no {name}"), expected);
-            let hint = "logits need the labels y_train.npy beside the folders experiment_I_of_N";
+            let hint = "logits need the labels y_train.npy next to the folders experiment_I_of_N";
             return Err(if labels_file.is_none() { hinted(error, hint) } else { error }.into());
         };
         let (array, answers) = NpyArray::open(&path)?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// How to attack without labels.
 pub(super) const UNLABELED: &str =
-    "a score that needs no label, such as the entropy, may be recorded as `scores` in the place of logits";
+    "a score that needs no label, such as the entropy, may be recorded as `scores` instead of logits";
 
 /// What an array of shadow models holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,7 +53,7 @@ impl SimulationPlan {
     pub(super) fn check(&self, file: &Path) -> Result<Simulation> {
         if self.sampling != MONTE_CARLO {
             let error = fault(file, "plan.sampling", quoted(&self.sampling), quoted(MONTE_CARLO));
-            return Err(hinted(error, "counts that are drawn from a distribution at once have no parts").into());
+            return Err(hinted(error, "counts that are drawn directly from a distribution have no parts").into());
         }
         let of_program = [
             ("sampler", &self.sampler.to_string(), SAMPLER_VERSION.to_string()),

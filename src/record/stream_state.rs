@@ -98,9 +98,9 @@ impl SavedStream {
         let (first, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
         let digest = [MARK, OLD_MARK].iter().find_map(|mark| first.strip_prefix(mark.as_bytes()));
         let Some(digest) = digest else {
-            return Err(reject("another kind of file".into(), "name a file that is not there to start anew").into());
+            return Err(reject("another kind of file".into(), "to start over, name a file that does not exist").into());
         };
-        let anew = "remove it to start anew";
+        let anew = "remove it to start over";
         let text = std::str::from_utf8(rest).ok().filter(|_| digest == sha256(rest).as_bytes());
         let Some(text) = text else {
             return Err(reject("a state that was changed or cut off after it was written".into(), anew).into());

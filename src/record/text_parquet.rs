@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
         let Values::Text(values) = &self.column.values else { return Ok(String::new()) };
         let text = std::str::from_utf8(values[index].data());
         text.map(str::to_owned).map_err(|_| {
-            let error = self.column.at_row(row, "bytes that are no text", "UTF-8 text");
+            let error = self.column.at_row(row, "bytes that are not UTF-8 text", "UTF-8 text");
             hinted(error, "save the column as text").into()
         })
     }

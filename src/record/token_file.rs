@@ -245,8 +245,8 @@ impl Found {
         let (sequences, planted) = match (self.take(CANARY), self.take(PLANTED)) {
             (None, None) => (vec![None; positions], Vec::new()),
             (Some(at), Some(member)) => sequences(&at, &member, [positions, count], room)?,
-            (Some(array), None) => return Err(array.at("no array `planted` beside it", "both").into()),
-            (None, Some(array)) => return Err(array.at("no array `canary` beside it", "both").into()),
+            (Some(array), None) => return Err(array.at("no array `planted` with it", "both").into()),
+            (None, Some(array)) => return Err(array.at("no array `canary` with it", "both").into()),
         };
         let uses = uses(found, &sequences, &self.place)?;
         let transcripts = self.take(TRANSCRIPTS).map(|array| transcripts(array, positions)).transpose()?;

@@ -44,7 +44,7 @@ fn read(arrays: &mut ArrayFile) -> Result<RecordedNetworks> {
     let weights: Array2<f32> = arrays.singles("weights")?;
     let parameters = layers.iter().map(|layer| layer.parameters()).fold(0, usize::saturating_add);
     if weights.ncols() != parameters {
-        let expected = format!("{parameters} parameters, as `layers` says");
+        let expected = format!("{parameters} parameters, as in `layers`");
         return Err(arrays.at("weights", format!("shape {:?}", weights.shape()), expected).into());
     }
     arrays.check_each("weights", &weights, |weight| !weight.is_finite(), "a finite number")?;

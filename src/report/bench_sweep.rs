@@ -152,8 +152,8 @@ impl Render for SweepAnswer {
             "One quantity at a time changes around the base case: 10 classes, 250 voters, Gaussian noise of scale 40, one \
              thread. Votes follow Zipf's law: the c-th class has a probability proportional to 1/c.",
             "Each number is that of the fastest of four rounds. What else runs on the machine can only slow a round down.",
-            "A column ÷ model has the measured cost of a sample over that of the cost model. Below 1 a sample is cheaper than \
-             the model says.",
+            "A column ÷ model has the measured cost of a sample over that of the cost model. Below 1 a sample is \
+             cheaper than the model predicts.",
             "Efficiency is the rate on N threads over N times the rate on one. Threads that share a core, a cache or a clock \
              lower it.",
         ];

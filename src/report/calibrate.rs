@@ -17,7 +17,7 @@ impl CalibrateAnswer {
     /// The scale, and what is known below it.
     fn facts(&self) -> Vec<(String, String)> {
         let too_little = match &self.too_little {
-            Some(scale) => format!("{} misses the goal for certain", significant(scale.0, DIGITS)),
+            Some(scale) => format!("{} certainly misses the goal", significant(scale.0, DIGITS)),
             None => "unknown: nothing is known from below".into(),
         };
         let facts = [
@@ -86,9 +86,9 @@ impl Render for CalibrateAnswer {
     }
 
     fn meaning(&self) -> Vec<String> {
-        let least = "The goal holds for certain at the scale that is printed: every bound used is a theorem, with its rounding \
-                     on the safe side, and holds in both directions. At 0.9998 of the scale the bound misses the goal. \
-                     Where noise misses it for certain, the exact leakage is above the goal.";
+        let least = "The goal is certain to hold at the printed scale: every bound used is a theorem, rounded to the \
+                     safe side, and holds in both directions. At 0.9998 of the scale the bound misses the goal. Noise \
+                     that certainly misses it has an exact leakage above the goal.";
         let mu = format!(
             "A goal for μ is met up to a δ of {}: δ(ε) is at most that of μ-GDP and as much more, at every ε.",
             short(Goal::SLACK)

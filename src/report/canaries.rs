@@ -20,7 +20,7 @@ impl RecordedCanaryPlan {
             RecordedGuesses::Declared(members, others) => format!(
                 "the {members} canaries of highest score are called members, the {others} of lowest score non-members"
             ),
-            RecordedGuesses::Split => "as many as are best on a random half, which is not bounded".into(),
+            RecordedGuesses::Split => "the number that is best on a random half, which is not bounded".into(),
             RecordedGuesses::PaidFor => "the best of a fixed list that shares the failure probability".into(),
             RecordedGuesses::Nested => "all clear scores, the clearer ones more often; for ε alone".into(),
             RecordedGuesses::NestedMembers => {
@@ -123,8 +123,8 @@ impl Planned<'_> {
         Rows {
             title: format!("ε at δ = {}", short(self.plan.delta)),
             description:
-                "Lower bounds of ε beside what is claimed. The line around the forecast holds nine tenths of the \
-                          audits of a training that leaks all that is claimed, by an attacker who sees all of it."
+                "Lower bounds of ε next to the claim. The line around the forecast covers nine tenths of the audits of \
+                 a training that leaks all that is claimed, by an attacker who sees all of it."
                     .into(),
             x: Axis::linear("ε"),
             series,
@@ -201,7 +201,7 @@ impl Render for CanaryAuditAnswer {
             // The outcome of the guesses is that of the set with the largest bound.
             let words = self.audit.one_run_words(self.largest().map(|attack| attack.scores.as_str()));
             sections[0] = Section::default().notes(words);
-            let note = "All of these bounds hold at once: each has a share of the failure probability.";
+            let note = "All of these bounds hold simultaneously: each has a share of the failure probability.";
             sections.push(Section::new("Sets of scores").heading("").table(attack_table(&self.attacks)).notes([note]));
         }
         sections.push(forecast_section(self.forecast.as_ref()));

@@ -120,7 +120,8 @@ impl ExactAnswer {
     fn notes(&self) -> Vec<&'static str> {
         let binned = "The output is a number, which was cut into bins: all values here are lower ends, rounded down and at \
                       most those of the number itself.";
-        let alone = "No accountant is beside these values: no theorem of the mechanism bounds this change of the data.";
+        let alone = "No accountant applies to these values: no theorem of the mechanism bounds this change of the \
+                     data.";
         let is_alone = self.accountants.is_empty() && !self.divergences.is_empty();
         [(self.binned, binned), (is_alone, alone)].into_iter().filter(|note| note.0).map(|note| note.1).collect()
     }

@@ -41,7 +41,7 @@ const fn promise(validity: Validity) -> &'static str {
         Validity::Bayesian => {
             "is a posterior statement under a stated prior, and guarantees nothing about repeated audits"
         }
-        Validity::Heuristic => "comes without a known guarantee and may claim leakage where there is none",
+        Validity::Heuristic => "has no known guarantee and may claim leakage where there is none",
         Validity::Exact => "follows from a theorem, without sampling",
         Validity::NumericallyCertified => "is a numerical supremum or integral whose error was verified",
     }
@@ -77,8 +77,8 @@ pub(super) fn lower_bounds(
         }
     };
     let mut paragraphs = vec![format!(
-        "A lower bound says: the mechanism leaks at least this much, unless an event of probability {stated} ({odds}) \
-         happened. {covered} A bound of 0 says nothing."
+        "A lower bound means that the mechanism leaks at least this much, unless an event of probability {stated} \
+         ({odds}) happened. {covered} A bound of 0 tells you nothing."
     )];
     let guarantees: Vec<String> =
         seen.iter().map(|validity| format!("a {validity} bound {}", promise(*validity))).collect();
@@ -114,19 +114,19 @@ fn several(methods: usize, queries: usize) -> Option<String> {
         (false, false) => return None,
     };
     Some(format!(
-        "Here {several}, each with its own failure probability: among so many some may be wrong, and the largest of them is \
-         wrong more often than one chosen beforehand. Claims are tested at a failure probability that is divided among the \
-         queries."
+        "Here {several}, each with its own failure probability: among this many some may be wrong, and the largest of \
+         them is wrong more often than one chosen beforehand. Claims are tested at a failure probability that is \
+         divided among the queries."
     ))
 }
 
 /// What a lower bound does not show.
-pub(super) const LIMIT: &str = "What this does not show: a small lower bound is no proof of privacy. It may be small because \
-    the mechanism leaks little, because the samples are few, or because the adversary is weak.";
+pub(super) const LIMIT: &str = "What this does not show: a small lower bound is not a proof of privacy. It may be \
+    small because the mechanism leaks little, because the samples are few, or because the adversary is weak.";
 
 /// The meaning of an upper bound.
-pub(super) const UPPER: &str = "An upper bound is what an accountant's theorem promises about one answer, whatever the samples \
-    say. A data-dependent one depends on the votes and is not private itself.";
+pub(super) const UPPER: &str = "An upper bound is what an accountant's theorem promises about one answer, whatever the \
+    samples show. A data-dependent one depends on the votes and is not private itself.";
 
 #[cfg(test)]
 mod tests {

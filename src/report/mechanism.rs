@@ -169,7 +169,7 @@ impl Render for MechanismAnswer {
             let mu = significant_below(row.mu_lower.0, 5);
             Section::default().notes([format!("μ of Gaussian differential privacy: at least {mu} ({})", row.validity)])
         }));
-        let none = "not refuted: no violation of the claim was seen in these runs; that is no proof";
+        let none = "not refuted: no violation of the claim was seen in these runs; that is not a proof";
         let stands = self.counterexample.is_none() && !self.claims.is_empty();
         sections.push(Section::default().notes(stands.then_some(none)));
         sections

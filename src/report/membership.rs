@@ -53,13 +53,15 @@ impl MembershipAnswer {
             .table(self.comparison_table())
             .notes(self.levels.iter().any(|row| row.chosen_on_data).then_some(SELECTED));
         if form == Form::Page {
-            return vec![compared.notes(["In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
-                 FPR with limits for all samples of an attack at once, and of all attacks unless each has the failure \
-                 probability for itself. The best of several attacks is chosen after the fact; an adversary who has one \
-                 attack only has what it shows."])];
+            return vec![compared.notes([
+                "In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above \
+                 their FPR with simultaneous limits for all samples of an attack, and of all attacks unless each has \
+                 the failure probability for itself. The best of several attacks is chosen after the fact; an \
+                 adversary with only one attack achieves only what that attack shows.",
+            ])];
         }
         let samples = Section::new(format!(
-            "Most vulnerable sample of each attack, limits for {each} at once if victims are independent, failure \
+            "Most vulnerable sample of each attack, simultaneous limits for {each} if victims are independent, failure \
              probability {failure}"
         ));
         vec![compared, samples.table(self.samples_table(1))]
@@ -158,7 +160,7 @@ impl Render for MembershipAnswer {
         }
         let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
         let samples = Section::new("Most vulnerable samples").heading(format!(
-            "Most vulnerable samples at FPR {}, limits for all samples at once if victims are independent",
+            "Most vulnerable samples at FPR {}, simultaneous limits for all samples if victims are independent",
             percent(target)
         ));
         sections.extend([

@@ -48,9 +48,9 @@ impl Render for MetaClassifierAnswer {
             "Each attack was made on networks that took no part in its training. The accuracy is that of the attack as it \
              was trained, on networks that are trained as these were."
                 .into(),
-            "The p-value of an attack is the probability of at least as many right answers if the property had nothing to \
-             do with them. That of a pair is the probability that, of the networks on which only one attack is right, so \
-             many speak for the same attack if both are equally accurate."
+            "The p-value of an attack is the probability of at least as many right answers if the property had nothing \
+             to do with them. That of a pair is the probability that, among the networks on which only one attack is \
+             right, this many favor the same attack if both are equally accurate."
                 .into(),
         ]
     }

@@ -63,7 +63,7 @@ impl ScoresAnswer {
         } else if by(ThresholdSelection::Naive) {
             "Limits at each vertex of the hull, without a correction for their number."
         } else {
-            "All of these limits hold at once."
+            "All of these limits hold simultaneously."
         }
     }
 

@@ -96,8 +96,8 @@ impl Render for SimulateAnswer {
 
     fn meaning(&self) -> Vec<String> {
         vec![
-            "These are counts of simulated outputs, not bounds; an audit of counts makes bounds of them. A p-value near 0 \
-             says that the counts do not fit the computed distribution."
+            "These are counts of simulated outputs, not bounds; an audit of counts makes bounds of them. A p-value \
+             near 0 shows that the counts do not fit the computed distribution."
                 .into(),
         ]
     }

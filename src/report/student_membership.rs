@@ -73,12 +73,13 @@ impl Render for StudentMembershipAnswer {
 
     fn meaning(&self) -> Vec<String> {
         vec![
-            "An AUC of 0.5 is that of a guess. It says how well private images are told from others on average, and not \
-             how well the most exposed one is."
+            "An AUC of 0.5 is that of a guess. It shows how well private images are distinguished from others on \
+             average, not how well the most exposed one is."
                 .into(),
-            "Limits are of the AUC of the distributions that private images and others come from, for the models at hand and \
-             every number of images (Hoeffding 1963). They take the images for independent draws, given a model; nothing is \
-             assumed about how students depend on each other: a mean over students has the means of their limits."
+            "Limits are of the AUC of the distributions that private images and others come from, for the given models \
+             and every number of images (Hoeffding 1963). They take the images for independent draws, given a model; \
+             nothing is assumed about how students depend on each other: a mean over students has the means of their \
+             limits."
                 .into(),
             "TPR is that of the rule \"score > above\", where `above` is the score of an image that is not private: the \
              lowest with which no larger share of such images is accused than the false-positive rate."

@@ -32,8 +32,9 @@ impl TokensAnswer {
                  answers."
             }
             Contexts::Answered => {
-                "Sums of exact values at the contexts that were recorded. Contexts hold earlier answers: another run has \
-                 other contexts, and its sums may be larger. Theorems hold for every run of as many answers, and lower bounds for every mechanism that gave these."
+                "Sums of exact values at the contexts that were recorded. Contexts hold earlier answers: another run \
+                 has other contexts, and its sums may be larger. Theorems hold for every run with the same number of \
+                 answers, and lower bounds for every mechanism that gave these."
             }
         }
     }
@@ -84,7 +85,7 @@ impl TokensAnswer {
             let kind = if theorem { "" } else { "what its authors charge, proved nowhere here: " };
             format!("{name}: {kind}{source}.")
         });
-        Section::new("Accountants").heading("Accountants beside the exact values, in nats").table(table).notes(sources)
+        Section::new("Accountants").heading("Accountants next to the exact values, in nats").table(table).notes(sources)
     }
 
     fn epsilon_section(&self) -> Section {
@@ -97,7 +98,7 @@ impl TokensAnswer {
             .words("composed by", |row| how(row))
             .number(format!("ε at δ = {}", short(self.delta.0)), 4, |row| row.epsilon.0);
         let note = "Also where contexts depend on answers.";
-        Section::new("Composition").heading("ε of as many answers, by accountants").table(table).notes([note])
+        Section::new("Composition").heading("ε of all answers together, by accountants").table(table).notes([note])
     }
 
     fn replaced(&self) -> bool {
@@ -134,8 +135,8 @@ impl TokensAnswer {
         let mut notes = Vec::new();
         if answered {
             notes.push(format!(
-                "Lower bounds are those of one run, from the tokens that were answered; all of them hold at once except \
-                 with probability {}, if the tokens were drawn from the recorded distributions.",
+                "Lower bounds are those of one run, from the tokens that were answered; all of them hold \
+                 simultaneously except with probability {}, if the tokens were drawn from the recorded distributions.",
                 rounded_up(self.failure_probability)
             ));
         }
@@ -178,8 +179,8 @@ impl TokensAnswer {
             found.transcripts, found.seed
         );
         let hold = format!(
-            "All lower bounds of this audit hold at once except with probability {}; those by transcripts whatever the \
-             recorded distributions are.",
+            "All lower bounds of this audit hold simultaneously except with probability {}; those by transcripts \
+             whatever the recorded distributions are.",
             rounded_up(self.failure_probability)
         );
         let renyi = Section::new("Transcripts")

@@ -14,7 +14,7 @@ impl TradeOffRow {
     pub(crate) fn words(&self) -> String {
         let query = if self.query.is_empty() { String::new() } else { format!("query {}, ", self.query) };
         format!(
-            "Trade-off ({query}{}, {}, all of it at once except with probability {})",
+            "Trade-off ({query}{}, {}, simultaneous except with probability {})",
             self.method,
             self.validity,
             short(self.failure_probability)

@@ -59,7 +59,7 @@ impl PropertyRow {
         }
         let (index, steps) = (row.found.index, row.found.shrink_steps);
         facts.push(("case", row.found.case.json()));
-        facts.push(("found", format!("in case {index}, made smaller in {steps} steps")));
+        facts.push(("found", format!("in case {index}, shrunk in {steps} steps")));
         facts.extend(row.reproduce.iter().map(|command| ("again", one_line(command))));
         let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Some(Section::new(format!("Refuted: {} ({kind})", self.property)).facts(facts))
@@ -87,15 +87,15 @@ impl Render for VerifyAnswer {
                 Table::of(&self.properties).words("property", |row| row.property).words("theorem", |row| row.theorem);
             sections.push(Section::new("What is tested").table(theorems));
         }
-        let none = "not-refuted: no case was found; that is no proof";
+        let none = "not-refuted: no case was found; that is not a proof";
         sections.push(Section::default().notes((!self.refuted).then_some(none)));
         sections
     }
 
     fn meaning(&self) -> Vec<String> {
         vec![
-            "Validity means that a claim is below what is leaked. Structure means that claims do not fit together, though \
-             none is known to be too low. Not refuted means that no case was found, which is no proof."
+            "Validity means that a claim is below what is leaked. Structure means that claims do not fit together, \
+             though none is known to be too low. Not refuted means that no case was found, which is not a proof."
                 .into(),
         ]
     }

@@ -64,7 +64,7 @@ impl RerunAnswer {
         let other_version = (before != now).then(|| Warning {
             code: "other-version",
             message: format!("the document is of version {before}, the repetition of version {now}"),
-            hint: "the changelog says which numbers changed".into(),
+            hint: "the changelog lists the numbers that changed".into(),
         });
         Self {
             command_line,

@@ -254,8 +254,8 @@ impl ScoresStudy {
         answer.warnings.push(Warning {
             code: "naive-selection",
             message: format!(
-                "the best threshold on the same scores claims ε > 0 in {}% of {repetitions} simulated audits of as many \
-                 canaries without any leakage; {}% would be allowed",
+                "the best threshold on the same scores claims ε > 0 in {}% of {repetitions} simulated audits of the \
+                 same number of canaries without any leakage; {}% would be allowed",
                 significant(100.0 * measured.rate(), 3),
                 short(100.0 * failure.get()),
             ),
@@ -268,8 +268,7 @@ impl ScoresStudy {
 
     fn one_run(&self, selection: GuessSelection, answer: &mut ScoresAnswer) -> Result<()> {
         if !self.orders.is_empty() {
-            let reason =
-                "scores of canaries of one run are not independent draws, of which Rényi divergences are bounded";
+            let reason = "scores of canaries of one run are not independent draws; Rényi bounds need independent draws";
             return Err(Error::Rejected { operation: "Rényi bounds of scores", reason: reason.into() });
         }
         let audit = audit_one_run(&self.scores, selection, self.delta, self.failure_probability, self.seed)?;

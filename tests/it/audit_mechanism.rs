@@ -115,7 +115,7 @@ fn requests_that_make_no_sense_are_rejected() {
     let unused = format!("{program} --dataset [1] --relation add-remove --stop-early --methods all");
     assert!(desk.run(&unused).stderr.contains("cannot be used with '--methods"));
     assert!(on("--features learned").contains("no program `learned` was found; expected auto, identity, or a command"));
-    assert!(on("--domain 1,1").contains("no two finite ends"));
+    assert!(on("--domain 1,1").contains("must have two finite ends"));
     assert!(rejected(2, "--dataset [\"a\"] --relation l1:1").contains("l1:1 compares vectors of numbers"));
     assert!(rejected(2, "--dataset [] --relation replace-one").contains("a record that can be replaced"));
     assert!(rejected(2, "--dataset [] --relation add-remove").contains("no pair of neighbors"));
@@ -249,7 +249,7 @@ fn an_interrupted_audit_goes_on() {
         assert_eq!(resumed[part], whole[part], "{part}");
     }
     let again = desk.run(&count(1.0, &format!("{options} --checkpoint c")));
-    assert!(again.line(1).contains("c: checkpoint: found a file that is there already"));
+    assert!(again.line(1).contains("c: checkpoint: found a file that already exists"));
     let other = desk.run(&count(1.0, "--runs 3e5 --checkpoint c --resume"));
     assert!(other.line(1).contains("found the checkpoint of an audit with other options"));
 }

@@ -94,7 +94,7 @@ fn distributions_and_pilots() {
     };
     table(&rows_of("cli_errors", "distributions_and_pilots"), distribution);
     let rows = r"
-        outcome,count,count_neighbor\na,6,5\nc,4,5\n => pilot.csv: whole file: found an outcome `c` that stands in one of the two files only, expected the same outcomes in the counts and in the file that chooses the sets
+        outcome,count,count_neighbor\na,6,5\nc,4,5\n => pilot.csv: whole file: found an outcome `c` that appears in only one of the two files, expected the same outcomes in the counts and in the file that chooses the sets
         query,outcome,count,count_neighbor\ny,a,6,5\ny,b,4,5\n => pilot.csv: whole file: found no such query, expected pilot counts without a query
         outcome,count,count_neighbor\na,0,5\nb,0,5\n => pilot.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
     ";

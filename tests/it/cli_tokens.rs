@@ -62,7 +62,7 @@ fn an_ensemble_is_audited_in_every_form() {
 
     let page = desk.path("page.html");
     let text = desk.run(&format!("{AUDIT} --report {}", page.display())).printed(0);
-    says(&text, &["Contexts hold earlier answers", "Accountants beside the exact values", "2 planted sequences"]);
+    says(&text, &["Contexts hold earlier answers", "Accountants next to the exact values", "2 planted sequences"]);
     checked(&desk.text("page.html"), |page| {
         assert!(page.descendants().filter(|node| node.has_tag_name("svg")).count() >= 2);
     });

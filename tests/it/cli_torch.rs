@@ -180,7 +180,7 @@ mod with_libtorch {
         run.wait().unwrap();
         let bytes = std::fs::read(desk.path("a.checkpoint")).unwrap();
         desk.file("a.checkpoint", &bytes[..bytes.len() - 3]);
-        desk.ends(1, &arguments, "--resume goes on where it ends");
+        desk.ends(1, &arguments, "--resume continues where it ends");
         let other = arguments.replace("--hidden 8", "--hidden 9") + " --resume";
         assert_eq!(desk.ends(1, &other, ": plan: found {").stderr.lines().count(), 1);
         desk.ends(0, &format!("{arguments} --resume"), " networks are in ");
@@ -191,7 +191,7 @@ mod with_libtorch {
     #[test]
     fn an_interrupted_run_says_how_to_go_on() {
         let desk = Desk::new();
-        for (more, way) in [("", "--resume goes on"), ("--resume", "the same command goes on")] {
+        for (more, way) in [("", "--resume continues"), ("--resume", "the same command continues")] {
             let before = lines(&desk, "a.checkpoint");
             let arguments = format!(
                 "torch teachers --data {IMAGES} --recording votes.npz --device cpu --teachers 2 --images 200 --hidden 8 \

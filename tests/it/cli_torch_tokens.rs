@@ -82,7 +82,7 @@ fn what_cannot_be_trained_or_recorded_is_one_line_and_nothing_is_written() {
     let many = with("--positions 60", "--positions 100000");
     rejected(1, "private", &many, "expected 100000 positions or prompts; hint: ");
     let none = more("--texts t.jsonl --target 3");
-    rejected(2, "private", &none, "--target: there is no member 3: they are 0 to 2");
+    rejected(2, "private", &none, "--target: no member 3; members are 0 to 2");
     rejected(2, "private", &more("--mechanism cats:order=1"), "cats");
     rejected(2, "private", &more("--mechanism mixed-tokens:order=3"), "radius");
     let planted = with("--planted-length 8", "--planted-length 13");

@@ -52,7 +52,7 @@ fn a_right_accountant_ends_with_zero_and_the_seed_repeats_the_run() {
     assert_eq!(document, with("--threads 3"));
     assert_ne!(document["properties"], json(0, &words.replace("--seed 3", "--seed 4"))["properties"]);
     let text = printed(0, words);
-    assert!(text.contains("not-refuted: no case was found; that is no proof"), "{text}");
+    assert!(text.contains("not-refuted: no case was found; that is not a proof"), "{text}");
     let csv = printed(0, &format!("{words} --format csv"));
     assert!(csv.starts_with("accountant,property,kind,verdict,cases,"), "{csv}");
 }

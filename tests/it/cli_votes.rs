@@ -87,7 +87,7 @@ fn leakage_under_different_neighbors_does_not_add_up() {
             format!("audit votes {model} --noise gaussian:40 --orders 2 --samples 1e3 --sampling exact-distribution");
         let independent = format!("{arguments} --composition independent");
         let line = Desk::root().rejected(2, &format!("{independent} --adversary pois-advq"));
-        assert!(line.starts_with("composition: each query has a neighboring dataset of its own"), "{line}");
+        assert!(line.starts_with("composition: each query has its own neighboring dataset"), "{line}");
         for more in ["--adversary pois-natq", "--adversary nat-advq --n-queries 10"] {
             let document = Desk::root().json(&format!("{independent} {more}"));
             assert_eq!(document["composed"]["composition"], "independent", "{model} {more}");

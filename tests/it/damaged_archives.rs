@@ -192,7 +192,7 @@ fn an_array_comes_once() {
     for compression in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
         let bytes = twice(compression);
         let expected = "t.npz: whole file: found the entry `votes.npy` a second time, expected each array once; hint: \
-                        write the archive anew with numpy.savez_compressed";
+                        write the archive again with numpy.savez_compressed";
         let errors: [Error; 2] = [
             ArrayFile::from_bytes("t.npz", bytes.clone()).unwrap_err(),
             shadow_models_from_bytes("t.npz", bytes).unwrap_err(),

@@ -272,7 +272,7 @@ fn a_checkpoint_that_cannot_be_written_loses_no_result() {
     assert!(last.starts_with("error: c: cannot write: File too large"), "{ran:?}");
     assert!(before.len() <= 1, "{ran:?}");
     for line in before {
-        assert!(line.starts_with("warning: c: cannot write: File too large") && line.contains("goes on"), "{line}");
+        assert!(line.starts_with("warning: c: cannot write: File too large") && line.contains("continues"), "{line}");
     }
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(document["queries"], desk.json(simulate)["queries"]);

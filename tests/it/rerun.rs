@@ -80,7 +80,7 @@ fn what_changed_is_shown_and_nothing_runs_on_other_inputs() {
         assert!(line.contains("bad.json") && line.contains(expected), "{line}");
     };
     fails(&document.replace("\"orders\"", "\"ordres\""), "`ordres`");
-    fails(&document.replace("\"audit counts\"", "\"audit\""), "goes on with one of");
+    fails(&document.replace("\"audit counts\"", "\"audit\""), "must be followed by one of");
     fails(&document.replace("\"audit counts\"", "\"bench\""), "the options of `leakbound bench`");
     fails("{}", "command");
     fails("[1]", "a document of leakbound");

@@ -196,9 +196,9 @@ fn counts_are_drawn_from_distributions() {
     let text = desk.stdout("simulate s.toml --samples 9 --sampling exact-distribution");
     assert!(text.starts_with("Counts drawn from the distributions of s.toml"), "{text}");
     let rows = r"
-        merge a.json => 1: a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
-        simulate s.toml --sampling exact-distribution --shard 1/2 => 2: sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
-        simulate s.toml --sampling exact-distribution --checkpoint c => 2: sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        merge a.json => 1: a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn directly from a distribution have no parts
+        simulate s.toml --sampling exact-distribution --shard 1/2 => 2: sampling from the exact distribution: it takes no time and has no blocks, so there is nothing to share or to save
+        simulate s.toml --sampling exact-distribution --checkpoint c => 2: sampling from the exact distribution: it takes no time and has no blocks, so there is nothing to share or to save
         simulate s.toml --sampling exact => 2: invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
     ";
     desk.rejects("", rows);
@@ -267,7 +267,7 @@ fn a_sweep_rejects_what_it_cannot_measure() {
     let rows = r"
         --sweep --work fixed,exact-distribution-pair => 2: sweep: exact-distribution-pair draws no samples; leave this work out
         --sweep --vary k => 2: invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
-        --vary sigma => 2: --vary: it says what a sweep changes, and --sweep is missing
+        --vary sigma => 2: --vary: it sets what a sweep changes, but --sweep is missing
         --sweep --seconds -1 => 2: invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)
     ";
     desk.rejects("bench", rows);

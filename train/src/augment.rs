@@ -30,7 +30,7 @@ impl Augmentation {
         check_shift("augmentation", self.shift, shape)
     }
 
-    /// So many moves.
+    /// This many moves.
     fn draw(self, count: usize, stream: &mut ChaCha8Rng) -> Vec<Move> {
         (0..count).map(|_| self.draw_one(stream)).collect()
     }

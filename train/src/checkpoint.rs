@@ -89,8 +89,8 @@ impl TrainingCheckpoint {
         let work = serde_json::to_string(&work).map_err(|error| unwritable(path, io::Error::other(error)))?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !resume {
-            let error = fault(path, "--checkpoint", "a file that is there already", "a new file");
-            return Err(hinted(error, "--resume goes on where it ends; remove it to start anew"));
+            let error = fault(path, "--checkpoint", "a file that already exists", "a new file");
+            return Err(hinted(error, "--resume continues where it ends; remove it to start over"));
         }
         let lock = FileLock::take(path, "a checkpoint")?;
         if resume {
@@ -224,7 +224,7 @@ fn appended(path: &Path) -> Result<File> {
 fn read(path: &Path, bytes: &[u8], work: &str) -> Result<(Groups, usize)> {
     let broken = |place: &str| {
         let error = fault(path, place, "a checkpoint that was changed after it was written", "it as it was written");
-        Err(hinted(error, "start anew without it"))
+        Err(hinted(error, "start over without it"))
     };
     if !bytes.starts_with(MARK.as_bytes()) {
         return Err(fault(path, "whole file", "another kind of file", "a checkpoint of leakbound torch").into());
@@ -300,7 +300,7 @@ impl<'de> Deserialize<'de> for Packed {
         let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
         let (numbers, rest) = bytes.as_chunks::<4>();
         if !rest.is_empty() {
-            return Err(D::Error::custom("bytes that are no numbers of 32 bits"));
+            return Err(D::Error::custom("bytes that are not numbers of 32 bits"));
         }
         Ok(Self(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
     }
@@ -387,7 +387,7 @@ mod tests {
             assert!(!text.contains('\n'), "{text}");
             text
         };
-        assert!(rejected(false, 7).contains("hint: --resume goes on where it ends; remove it to start anew"));
+        assert!(rejected(false, 7).contains("hint: --resume continues where it ends; remove it to start over"));
         assert!(rejected(true, 8).ends_with("plan: found 7, expected 8, as requested"));
         assert_eq!(fs::read(&path).unwrap(), bytes);
         for (at, place) in [(3, "whole file: found another kind of file"), (120, "line 1"), (bytes.len() - 3, "line 3")]

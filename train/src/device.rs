@@ -108,7 +108,7 @@ pub fn cuda_library(choice: DeviceChoice) -> Result<Option<PathBuf>> {
         _ if choice == DeviceChoice::Auto => Ok(None),
         (false, _) => Err(absent("this machine shows no CUDA GPU (no /dev/nvidia0); use --device cpu")),
         (true, None) => Err(absent(
-            "there is no libtorch_cuda.so beside libtorch; set LIBTORCH to a libtorch 2.11 that was built with CUDA",
+            "there is no libtorch_cuda.so next to libtorch; set LIBTORCH to a libtorch 2.11 that was built with CUDA",
         )),
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn max_pool_3(images: &Tensor) -> Tensor {
     if side_by_side { largest(&channels_last(images)).contiguous() } else { largest(images) }
 }
 
-/// So many channels are faster pooled side by side.
+/// This many channels are faster pooled side by side.
 const MANY_CHANNELS: i64 = 16;
 
 /// The same images, stored with the channels of a pixel side by side: a CPU then compares many channels together. For

@@ -32,8 +32,8 @@ pub(crate) fn nearest_neighbors<'a>(
         return reject(
             "neighbors",
             format!(
-                "{rows} audited samples have no nearest neighbors of their own among {columns} fixed images; take more fixed \
-             images"
+                "{rows} audited samples cannot each have their own nearest neighbor among {columns} fixed images; take \
+             more fixed images"
             ),
         );
     }
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn too_many_samples_are_rejected() {
         let message = found(&random(3, 1), &random(2, 2)).unwrap_err().to_string();
-        let expected = "neighbors: 3 audited samples have no nearest neighbors of their own among 2 fixed images; take \
-                        more fixed images";
+        let expected = "neighbors: 3 audited samples cannot each have their own nearest neighbor among 2 fixed images; \
+                        take more fixed images";
         assert_eq!(message, expected);
         assert!(found(&random(0, 1), &random(2, 2)).unwrap().is_empty());
     }

@@ -100,12 +100,12 @@ pub(super) fn shuffled(n: usize, mut stream: ChaCha8Rng) -> Vec<u32> {
     order
 }
 
-/// So many of 0..n at random, in random order.
+/// This many of 0..n at random, in random order.
 pub(super) fn sampled(n: usize, count: usize, stream: &mut ChaCha8Rng) -> Vec<u32> {
     rand::seq::index::sample(stream, n, count).into_iter().map(|place| place as u32).collect()
 }
 
-/// So many of 0..n at random, rising.
+/// This many of 0..n at random, rising.
 pub(super) fn some_of(n: usize, count: usize, stream: ChaCha8Rng) -> Vec<u32> {
     let mut some = shuffled(n, stream);
     some.truncate(count);

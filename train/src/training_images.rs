@@ -33,7 +33,7 @@ pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize
     if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
         return Ok(());
     }
-    reject(operation, format!("{networks} networks of {images} images at once need more than 4 GiB for tables"))
+    reject(operation, format!("{networks} simultaneous networks of {images} images need more than 4 GiB for tables"))
 }
 
 /// Images and labels of all networks on their device.

@@ -257,7 +257,7 @@ impl Kept<'_> {
         let mut unkept = self.unkept.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Err(error), None) = (kept, &*unkept) {
             let error = error.to_string();
-            told(self.session, &format!("{error}; the audit goes on, and not all of what follows is kept"));
+            told(self.session, &format!("{error}; the audit continues, and not everything that follows is kept"));
             *unkept = Some(error);
         }
         Ok(())

@@ -87,7 +87,7 @@ pub struct ScoresOptions {
 const SELECTIONS: Names<ThresholdSelection> = &[
     ("split", "On a random half; the other half is bounded", ThresholdSelection::Split),
     ("multi-split", "The median over 21 random splits", ThresholdSelection::MultiSplit),
-    ("uniform", "All thresholds at once", ThresholdSelection::Uniform),
+    ("uniform", "All thresholds simultaneously", ThresholdSelection::Uniform),
     ("naive", "The best on the same scores, as other tools do: no guarantee", ThresholdSelection::Naive),
 ];
 
@@ -97,7 +97,7 @@ const GUESSES: Names<GuessSelection> = &[
     ("paid-for", "The best of a fixed list that shares the failure probability", GuessSelection::PaidFor),
     (
         "nested",
-        "All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it",
+        "All clear scores simultaneously, the clearer ones more often: for epsilon alone, and its largest bound",
         GuessSelection::Nested(GuessedSides::Both),
     ),
     (
@@ -170,7 +170,8 @@ fn title(options: &ScoresOptions, scores: &CanaryScores) -> String {
     let assumed = if options.one_run {
         "Canaries of one training run, each in or out by a fair coin of its own"
     } else {
-        "Scores of members and of non-members are taken for independent draws; canaries of one run have an audit of their own (`one-run`)"
+        "Scores of members and of non-members are assumed to be independent draws; canaries of one run have their own \
+         audit (`one-run`)"
     };
     format!(
         "Scores of {} members and {} non-members, {} scores meaning members; forward is members against others\n{assumed}",

@@ -21,8 +21,8 @@ use std::sync::Arc;
                         `probabilities` [position, member, token], the same of a public model as `public_logits` and \
                         so on [position, token], and what was answered as `tokens` [position]. Planted sequences \
                         are `canary` [position], the sequence that a token is a part of or -1, and `planted` \
-                        [sequence], the member that was trained on it.\n\nNeighbors are ensembles of which one lacks a \
-                        member.\n\nExample:\n  leakbound audit tokens ensemble.npz --mechanism \
+                        [sequence], the member that was trained on it.\n\nNeighbors are two ensembles, one of which \
+                        lacks a member.\n\nExample:\n  leakbound audit tokens ensemble.npz --mechanism \
                         mixed-tokens:order=3,radius=0.05 --report tokens.html\n\nExit status 3 if a claim is refuted.")]
 pub struct TokensOptions {
     /// Next tokens of an ensemble: .npz, .safetensors, .npy, .parquet, or a folder of arrays (.npy)

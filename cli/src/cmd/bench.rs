@@ -30,7 +30,7 @@ pub struct BenchOptions {
 }
 
 pub fn run(common: &Common, options: &BenchOptions) -> Result<Verdict> {
-    let reason = "it says what a sweep changes, and --sweep is missing";
+    let reason = "it sets what a sweep changes, but --sweep is missing";
     Error::check_possible(options.vary.is_empty() || options.sweep, "--vary", reason)?;
     let output = Output::open(common, &[])?;
     let asked = Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() };

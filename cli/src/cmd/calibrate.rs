@@ -18,7 +18,7 @@ use serde::Serialize;
 #[command(after_help = "Examples:\n  leakbound calibrate --mechanism 'gaussian:sigma=?' --epsilon 1 --delta 1e-6\n  \
                         leakbound calibrate --mechanism 'subsampled-gaussian:sigma=?,rate=0.01' --times 1000 \
                         --epsilon 2\n  leakbound calibrate --mechanism 'subsampled-gaussian:sigma=?,rate=0.01' \
-                        --times 1000 --tpr 0.02 --fpr 0.01\n\nThe goal holds for certain at the scale that is \
+                        --times 1000 --tpr 0.02 --fpr 0.01\n\nThe goal is certain to hold at the scale that is \
                         printed, against every neighbor and in both directions. Mechanisms on votes are bounded by \
                         their theorems for all votes.")]
 pub struct CalibrateOptions {

@@ -116,8 +116,8 @@ const GUESSES: Names<PlannedGuesses> = &[
     ),
     (
         "nested",
-        "All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it; with a \
-         claim, at members alone where the forecast is larger so",
+        "All clear scores simultaneously, the clearer ones more often: for epsilon alone, and its largest bound; with \
+         a claim, at members alone where that makes the forecast larger",
         PlannedGuesses::Nested,
     ),
     (

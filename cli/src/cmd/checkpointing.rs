@@ -117,7 +117,7 @@ impl Checkpoints for Keeper<'_> {
             (SaveMoment::Due, Err(error)) => {
                 if state.pace.fail() && !self.session.is_hosted() {
                     warn(&format!(
-                        "{error}; the simulation goes on and tries again, and until then nothing more is saved"
+                        "{error}; the simulation continues and tries again, and until then nothing more is saved"
                     ));
                 }
                 Ok(())

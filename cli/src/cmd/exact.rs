@@ -22,8 +22,8 @@ use std::sync::Arc;
                         subsampled-gaussian:sigma=2,rate=0.01 --deltas 1e-5\n\nA mechanism whose output is a \
                         number, such as gaussian, has the data 0 without a record and 1 with it. Its outputs are \
                         cut into bins, so that all values are lower ends, at most those of the numbers \
-                        themselves.\n\nTheorems stand beside the exact values where the two datasets are \
-                        neighbors as the mechanism means it.")]
+                        themselves.\n\nTheorems are listed next to the exact values if the two datasets are neighbors \
+                        as the mechanism defines them.")]
 #[command(mut_arg("delta", |delta| delta.help_heading("Advanced")))]
 pub struct ExactOptions {
     /// Votes per class of the dataset, such as 14,12,10,8,6 [default if the mechanism releases a number: 0, without the

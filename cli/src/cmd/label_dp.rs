@@ -44,9 +44,9 @@ pub enum LabelDpCommand {
                       # recordings alibi-1.npz, alibi-2.npz\n  mechanism = \"alibi\"\n  vary = { epsilon = [1, 2] \
                       }\n  [[mechanism]]\n  name = \"pate\"\n  mechanism = \"pate-fm\"\n  teachers = 100\n  \
                       [[recording]]                 # recorded elsewhere\n  name = \"theirs\"\n  mechanism = \
-                      \"alibi\"\n  file = \"theirs.npz\"\n\nPaths are relative to the folder of the file. A run that \
-                      was interrupted goes on when it is repeated. Without the feature `torch` all recordings must be \
-                      there.\n\nExample:\n  leakbound label-dp mechanisms study.toml --report mechanisms.html"
+                      \"alibi\"\n  file = \"theirs.npz\"\n\nPaths are relative to the folder of the file. An \
+                      interrupted run continues when it is repeated. Without the feature `torch` all recordings must \
+                      exist.\n\nExample:\n  leakbound label-dp mechanisms study.toml --report mechanisms.html"
     )]
     Mechanisms(LabelMechanismsOptions),
 }

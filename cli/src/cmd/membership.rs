@@ -36,7 +36,8 @@ pub enum MembershipCommand {
                             leakbound membership lira selena.npz --answers neighbor\n\n\
                             Files: npz with `logits` [model, sample, view, class] and `labels` [sample], or `scores` \
                             [model, sample, view], or `embeddings` [model, sample, view, dimension] of an encoder, \
-                            also beside the others, and `neighbor_logits` like `logits` beside these, and `keep` [model, sample]; a folder with the same as .npy; a \
+                            also together with the others, and `neighbor_logits` like `logits` together with these, \
+                            and `keep` [model, sample]; a folder with the same as .npy; a \
                             folder of experiment_I_of_N; CSV with model,sample,view,score,member."
     )]
     Lira(AttackOptions<LiraOptions>),
@@ -72,13 +73,14 @@ pub enum MembershipCommand {
                       `log_probability_mean`, `log_probability_deviation`, `entropy` and \
                       `reference_log_probabilities` [token], `reference_loss`, `zlib_bytes` and `document` [sequence], \
                       `neighbor_losses` [sequence, neighbor], `candidate_losses` [sequence, candidate]. Or one JSON \
-                      object for each sequence, a line each, with keys of the same names, and `text`, of which \
-                      sizes are computed that differ by some bytes from those of zlib: record `zlib_bytes` for numbers \
-                      to publish; or a Parquet table with a row for each sequence and columns of these names. Candidates have as many tokens as the text and are other texts. Logarithms are \
+                      object for each sequence, a line each, with keys of the same names, and `text`, from which sizes \
+                      are computed that differ by some bytes from those of zlib: record `zlib_bytes` for numbers to \
+                      publish; or a Parquet table with a row for each sequence and columns of these names. Candidates \
+                      have as many tokens as the text and are other texts. Logarithms are \
                       natural; losses are mean negative log-probabilities of a token.\n\nSequences of one document \
                       are not independent: with `document`, documents are what limits count. All limits of all scores \
-                      hold at once, those of the score that looks best too: of the area of the distributions, of TPR \
-                      and FPR of the rule \"member where score > above\", and of the ROC."
+                      hold simultaneously, including those of the score that looks best: of the area of the \
+                      distributions, of TPR and FPR of the rule \"member where score > above\", and of the ROC."
     )]
     Text(text_membership::TextOptions),
     /// Compare several attacks on one recording
@@ -98,8 +100,8 @@ pub enum MembershipCommand {
                       models = 16\n  fixed = 4000\n\n  [[defense]]\n  name = \"hamp\"\n  defense = \"hamp\"\n  \
                       attack = \"label-only\"\n  canaries = \"mislabeled\"\n  views = 18\n\n  [[recording]]\n  name = \
                       \"dp-sgd\"\n  defense = \"dp-sgd\"\n  canaries = [{ kind = \"mislabeled\", file = \
-                      \"private.npz\" }]\n\nPaths are relative to the folder of the file. A run that was interrupted goes \
-                      on when it is repeated. Without the feature `torch` all recordings must be there.\n\nExample:\n  \
+                      \"private.npz\" }]\n\nPaths are relative to the folder of the file. An interrupted run continues \
+                      when it is repeated. Without the feature `torch` all recordings must exist.\n\nExample:\n  \
                       leakbound membership defenses study.toml --recordings recordings --report defenses.html"
     )]
     Defenses(defenses::DefensesOptions),

@@ -157,7 +157,7 @@ fn positions(path: &Path, query: Option<&str>, given: &[String], wanted: &[Strin
     let known: HashSet<&str> = wanted.iter().map(String::as_str).collect();
     if let Some(label) = given.iter().find(|label| !known.contains(label.as_str())) {
         let place = query.map_or_else(|| "whole file".into(), |query| format!("query `{query}`"));
-        let found = format!("an outcome `{label}` that stands in one of the two files only");
+        let found = format!("an outcome `{label}` that appears in only one of the two files");
         let expected = "the same outcomes in the counts and in the file that chooses the sets";
         return Err(fault(path, &place, found, expected));
     }

@@ -72,14 +72,14 @@ impl RecordedPlan {
         }
         let bytes: Array1<u8> = arrays.array("plan")?;
         json::from_slice(&bytes.to_vec()).map_err(|error| {
-            fault(file, "array `plan`", error.to_string(), EXPECTED.into(), "remove the recording to train it anew")
+            fault(file, "array `plan`", error.to_string(), EXPECTED.into(), "remove the recording to train it again")
         })
     }
 
     /// Rejects a recording of another plan than `wanted`; of an object that is wanted the keys it has must agree.
     pub fn check(&self, file: &Path, wanted: &Value) -> Result<()> {
         let Some((place, found, expected)) = difference("plan", &self.plan, wanted) else { return Ok(()) };
-        let hint = "take another folder with --recordings, or remove the recording to train it anew";
+        let hint = "take another folder with --recordings, or remove the recording to train it again";
         Err(fault(file, &place, found.to_string(), format!("{expected}, as the study wants it"), hint))
     }
 

@@ -29,11 +29,11 @@ pub enum SelfCheckAudit {
     /// Check the bounds of `leakbound audit counts` on simulated counts of the same sizes
     #[command(after_help = "Example:\n  leakbound self-check audit counts counts.csv --orders 2,10 --delta 1e-5 \
                             --pilot-fraction 0.1 --repetitions 1000\n\nExit status 1 if a finite-sample method is \
-                            wrong more often than it says.")]
+                            wrong more often than it states.")]
     Counts(SelfCheckOptions),
     /// Check the bounds of `leakbound audit scores` on simulated scores of as many canaries
     #[command(after_help = "Example:\n  leakbound self-check audit scores canaries.csv --repetitions 1000\n\nExit \
-                            status 1 if a finite-sample selection is wrong more often than it says.")]
+                            status 1 if a finite-sample selection is wrong more often than it states.")]
     Scores(SelfCheckScoresOptions),
 }
 

@@ -38,7 +38,7 @@ pub fn read(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRe
         return Ok(recording);
     }
     let file = recording.files().first().map_or(Path::new(""), PathBuf::as_path);
-    let found = "only samples that every model was trained on or none";
+    let found = "only samples that all models or no models were trained on";
     Err(fault(file, "array `keep`", found, "samples that some models were trained on and others were not"))
 }
 

@@ -228,7 +228,7 @@ impl<'a> Counting<'a> {
             && pace.fail()
             && state.terminal
         {
-            warn(&format!("{error}; reading goes on and tries again, and until then nothing more is saved"));
+            warn(&format!("{error}; reading continues and tries again, and until then nothing more is saved"));
         }
     }
 
@@ -270,8 +270,8 @@ impl<'a> Counting<'a> {
         });
         let alike = reader.is_alike().then(|| Warning {
             code: "similar-batch",
-            message: "the input begins like a batch that the state has counted, and goes on otherwise; all of it was \
-                      counted"
+            message: "the input begins like a batch that the state has counted, and continues differently; all of it \
+                      was counted"
                 .into(),
             hint: "make sure that no output is in both: each may be counted once".into(),
         });
@@ -281,7 +281,7 @@ impl<'a> Counting<'a> {
 
 impl StateFile {
     /// Notes that the answer about a batch was given. Without the note it is given again, and nothing is counted twice,
-    /// so that a failure to write it is none of the run.
+    /// so a failure to write it is not a failure of the run.
     pub fn deliver(&self, mut saved: SavedStream, batch: Option<usize>) {
         let batch = batch.and_then(|index| saved.batches.get_mut(index));
         if let (Some(path), Some(batch)) = (&self.path, batch.filter(|batch| batch.stage == BatchStage::Read)) {

@@ -20,8 +20,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args, Serialize)]
 #[command(after_help = "A file has one table for each study:\n\n  [[study]]\n  name = \"four teachers\"\n  \
                         command = \"exact\"\n  histogram = [3, 1]\n  neighbor = [2, 2]\n  noise = \
-                        \"gaussian:2\"\n  claim-epsilon = 1.5\n\nBeside name and command it holds the options of the \
-                        command; paths are relative to the folder of the file.\n\nExit status 1 if a study fails, 3 \
+                        \"gaussian:2\"\n  claim-epsilon = 1.5\n\nIn addition to name and command it has the options of \
+                        the command; paths are relative to the folder of the file.\n\nExit status 1 if a study fails, 3 \
                         if a claim is refuted.\n\nExample:\n  leakbound run studies.toml --format json")]
 pub struct SuiteOptions {
     /// The studies (TOML)

@@ -76,7 +76,7 @@ pub fn run(common: &Common, options: &TextOptions) -> Result<Verdict> {
     publish(common, output, answer, Asked { options, inputs, title, warnings })
 }
 
-/// Whoever compares with published numbers must know that some bytes more or less move them.
+/// To compare with published numbers, users must know that a few bytes more or less change them.
 fn sizes_made_here(recording: &TextRecording, answer: &TextMembershipAnswer) -> Option<Warning> {
     let measured = answer.attacks.iter().any(|attack| attack.score == TextScore::Zlib);
     (measured && recording.compressed_here()).then(|| Warning {

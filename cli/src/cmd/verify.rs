@@ -25,11 +25,11 @@ use std::time::Duration;
 #[command(after_help = "Examples:\n  leakbound verify --accountant gnmax-data-dependent\n  leakbound verify \
                         --program 'python3 examples/accountant.py' --mechanism gnmax\n\nA request is a line of \
                         JSON such as {\"mechanism\": \"gnmax\", \"sigma\": 2, \"histogram\": [3, 1], \
-                        \"repetitions\": 1, \"order\": 8}, with delta (the answer is epsilon) or epsilon (the \
-                        answer is delta) in the place of order; the answer is {\"value\": 2} or {\"error\": \
+                        \"repetitions\": 1, \"order\": 8}, with delta (the answer is epsilon) or epsilon (the answer \
+                        is delta) instead of order; the answer is {\"value\": 2} or {\"error\": \
                         \"reason\"}.\n\nMechanisms that need more name it: subsampled-gaussian has rate; \
                         confident-gnmax has threshold, threshold_sigma and threshold_form (max or per-class); \
-                        conversion has rdp and rdp_order in the place of sigma; smooth-sensitivity has beta; gnss, a \
+                        conversion has rdp and rdp_order instead of sigma; smooth-sensitivity has beta; gnss, a \
                         number f(D) with noise of sigma times its beta-smooth sensitivity, has beta, step = \
                         |f(D) - f(D')|, width and neighbor_width = the smooth sensitivities of D and D', as in \
                         {\"mechanism\": \"gnss\", \"sigma\": 5, \"beta\": 0.02, \"step\": 0.98, \"width\": 1, \

@@ -81,7 +81,7 @@ class AnswerCache:
 
 
 def _read(path: str) -> dict[str, str]:
-    """The answers of a file, of which the last line may be half."""
+    """The answers of a file, whose last line may be incomplete."""
     try:
         with open(path, "rb+") as file:
             content = file.read()
@@ -111,6 +111,6 @@ def _line(path: str, number: int, line: bytes) -> tuple[str, str]:
     if not isinstance(key, str) or not isinstance(text, str):
         raise InputError(
             f'{path}: line {number}: found another line, expected {{"prompt": SHA-256, "answer": text}}; '
-            "hint: a file that is no cache of answers, or was changed"
+            "hint: the file is not a cache of answers, or was changed"
         )
     return key, text

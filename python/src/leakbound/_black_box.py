@@ -15,7 +15,7 @@ from leakbound import _inputs
 from leakbound._errors import InputError
 from leakbound._inputs import Files
 
-# From a dataset as JSON and a seed to what gives the dataset anew for each call, and to the source of randomness.
+# From a dataset as JSON and a seed to what gives a fresh dataset for each call, and to the source of randomness.
 Begin = Callable[[str, int], tuple[Callable[[], Any], np.random.Generator]]
 
 _FORMS = "(dataset, runs, rng), which gives the outputs of all runs, or of (dataset, rng), which gives one"
@@ -69,7 +69,7 @@ def beginning(arguments: dict[str, Any]) -> Begin:
 
 
 def _fresh(records: list[Any], dtype: np.dtype[Any] | None) -> Callable[[], Any]:
-    """What gives the records again and again: a function may change what it is called with."""
+    """What gives the records repeatedly: a function may change what it is called with."""
     if dtype is not None:
         return _array(records, dtype).copy
     if not any(isinstance(record, (list, dict)) for record in records):

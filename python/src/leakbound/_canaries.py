@@ -33,7 +33,7 @@ class TprAtFpr(NamedTuple):
     """The largest TPR of a threshold whose FPR is at most the target.
 
     `tpr` and `fpr` are those of the canaries; `tpr_lower` and `fpr_upper` limit the rates of the attack at all
-    thresholds at once, unless an event of the failure probability happened. `float()` gives `tpr`.
+    thresholds simultaneously, unless an event of the failure probability happened. `float()` gives `tpr`.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class CanaryScores(CanaryAudits):
         self._flip = flip
 
     def tpr_at_fpr(self, fpr: float, *, failure_probability: float = 0.05, threads: int | None = None) -> TprAtFpr:
-        """The TPR at an FPR of at most `fpr`, with limits that hold at all thresholds at once."""
+        """The TPR at an FPR of at most `fpr`, with limits that hold at all thresholds simultaneously."""
         if not 0 <= fpr <= 1:
             raise UsageError(f"found {fpr!r}, expected a rate from 0 to 1", "fpr")
         curve = self.roc()

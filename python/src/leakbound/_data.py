@@ -1,7 +1,7 @@
-"""What the functions take in the place of files: arrays, recordings and results, as files in memory.
+"""What the functions take instead of files: arrays, recordings and results, as files in memory.
 
 A function of this module takes the arguments of a call, takes its data out of them, and gives the files by the options
-that read them. `python/api.toml` says which function is for which command.
+that read them. `python/api.toml` lists which function is for which command.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def shadow_models(given: Given) -> Files:
     several = isinstance(logits, (list, tuple)) and logits and _inputs.is_path(logits[0])
     if isinstance(logits, Mapping) or several:
         if any(other is not None for other in beside):
-            raise InputError("found beside a whole recording, expected in it", "labels")
+            raise InputError("found with a whole recording, expected in it", "labels")
         if several:
             return {"files": {f"recording{index}": _inputs.path("recording", item) for index, item in enumerate(logits)}}
         return {"files": {"recording": _inputs.arrays("recording", _with_views(logits))}}

@@ -33,14 +33,14 @@ class PromptTemplate:
     query: str = "Text: {text}\nAnswer:"
 
     def classify(self, labels: Sequence[str], names: Sequence[int], examples: Sequence[tuple[str, int]]) -> str:
-        """What stands before a query: the classes, of which `names[i]` is the number of the i-th, and examples."""
+        """What precedes a query: the classes, where `names[i]` is the number of the i-th, and examples."""
         classes = " or ".join(f"{name} ({label})" for name, label in zip(names, labels))
         numbers = ", ".join(map(str, range(len(labels))))
         shown = "".join(_filled(self.example, text=text, label=str(label)) for text, label in examples)
         return _filled(self.task, classes=classes, numbers=numbers) + shown
 
     def answer_always(self, label: int) -> str:
-        """What stands before a query: the instruction to answer one label whatever is asked."""
+        """What precedes a query: the instruction to answer one label whatever is asked."""
         return _filled(self.always, label=str(label))
 
     def ask(self, text: str) -> str:

@@ -32,7 +32,7 @@ class PromptVotes(Mapping[str, Array]):
     ----------
     arrays : mapping of str to ndarray
         `votes` and `votes_prime` [query, teacher] and `query_label` [query] hold classes; `changed_teacher` [query] is
-        the teacher whose prompt is changed, and `neighbor` [query] numbers the neighboring datasets, of which nat-advq
+        the teacher whose prompt is changed, and `neighbor` [query] numbers the neighboring datasets; nat-advq
         and pois-advq have one for each query.
     adversary : {"nat-advq", "pois-advq", "confident", "unconfident", "all-same", "mapping"}
         What is in the changed prompt.
@@ -75,7 +75,7 @@ class PromptVotes(Mapping[str, Array]):
 
     @property
     def votes_prime(self) -> Array:
-        """Classes [query, teacher] under its neighbor, of which nat-advq and pois-advq have one for each query."""
+        """Classes [query, teacher] under its neighbor; nat-advq and pois-advq have one for each query."""
         return self["votes_prime"]
 
     @property
@@ -162,7 +162,7 @@ def prompt_votes(
     fallback : int or str, optional
         The label that an answer without one counts as; without it such an answer is an error.
     batch : int, optional
-        Prompts that `answer` takes at once, at most [default: it takes one, as a string].
+        Prompts that `answer` takes together, at most [default: it takes one, as a string].
     cache : path, optional
         JSON lines in which answers are kept, so that no prompt is asked twice; a file for each model.
     seed : int, default 0

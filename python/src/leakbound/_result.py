@@ -63,7 +63,7 @@ class Result(Document):
         return self._refuted
 
     def raise_if_refuted(self: R) -> R:
-        """The result; raises `ClaimRefuted` with one line that says what refutes which claim, if one was refuted.
+        """The result; raises `ClaimRefuted` with one line that states what refutes which claim, if one was refuted.
 
         For tests: `leakbound.audit.mechanism(...).raise_if_refuted()`.
         """
@@ -163,7 +163,7 @@ def plain(table: list[dict[str, Any]]) -> str:
 
 
 def _columns(table: list[dict[str, Any]]) -> list[str]:
-    """The columns whose cells are no tables of their own."""
+    """The columns whose cells are not tables themselves."""
     return [key for key in table[0] if not isinstance(table[0][key], (tuple, Row, Rows))] if table else []
 
 

@@ -197,7 +197,7 @@ class Releases:
         self._parts: tuple[dict[str, Any], ...] = tuple({"times": 1, **part} for part in parts)
 
     def epsilon(self, delta: float, **options: Any) -> Interval:
-        """ε of all releases together at δ: the upper end holds for certain, and so does that less is not enough.
+        """ε of all releases together at δ: the upper end certainly holds; less than the lower end certainly does not.
 
         Privacy-loss distributions enclose it, in both directions of the neighboring relation. `options` are those of
         `accounting.account`.

@@ -37,7 +37,7 @@ def self_checked(kind: type[R], command: str, arguments: Arguments) -> R:
         return Request(command, arguments, _data.counts(arguments), progress).run(kind)
     for name in ("counts_neighbor", "pilot", "distribution"):
         if arguments.pop(name, None) is not None:
-            raise UsageError("found beside canaries, expected beside counts", name)
+            raise UsageError("found with canaries, expected with counts", name)
     files: Files = {name: {name: file} for name, file in data.files().items()}
     return Request("self-check audit scores", arguments, files, progress).run(kind)
 
@@ -62,7 +62,7 @@ def mechanism_audited(kind: type[R], command: str, arguments: Arguments) -> R:
     beside = [name for name in ("program", "exec") if arguments.get(name) is not None]
     known = arguments.get("counterexample") is not None
     if bool(beside) if mechanism is not None else not (beside or known):
-        found = f"found beside `{beside[0]}`" if beside else "found None"
+        found = f"found with `{beside[0]}`" if beside else "found None"
         raise UsageError(f"{found}, expected a function, or a command line as `program` or `exec`", "function")
     # Before the data are taken out of the arguments.
     begin = _black_box.beginning(arguments)

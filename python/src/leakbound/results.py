@@ -494,7 +494,7 @@ class Bench(documents.BenchDocument, Result):
 
 
 class Verification(documents.VerificationDocument, Result):
-    """The verdict on each property. Refuted comes with a case; not refuted is no proof."""
+    """The verdict on each property. Refuted comes with a case; not refuted is not a proof."""
 
     _main = "properties"
     _figure = "bars.verdicts"

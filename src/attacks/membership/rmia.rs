@@ -67,7 +67,7 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     let members = source.members();
     let (models, samples) = members.dim();
     if samples < 2 {
-        return Err(rejected("a sample is held against others, and there is one"));
+        return Err(rejected("a sample is compared with others, but there is only one"));
     }
     let (victims, shadows) = (plan.victims.list(models)?, plan.victims.shadows(models));
     let confidence = means(source)?;

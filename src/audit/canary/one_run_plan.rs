@@ -18,8 +18,8 @@ const COINS: u64 = 1;
 /// How a training run is audited: the number of canaries, which of them it is trained on, and how their scores become a
 /// bound. Everything is fixed before training.
 ///
-/// Each canary has a separate fair coin, a function of the seed: if the coin is up, the run is trained on it. Whoever
-/// scores the canaries may know everything except the coins and the seed. A plan for A attacks audits A sets of scores,
+/// Each canary has a separate fair coin, a function of the seed: if the coin is up, the run is trained on it. The person
+/// who scores the canaries may know everything except the coins and the seed. A plan for A attacks audits A sets of scores,
 /// each with an A-th of the failure probability, so the largest of their bounds holds (union bound; the sets may depend
 /// on each other in any way). Taking the better of further attacks, or of two directions, is a choice that depends on
 /// the coins and is not paid for.

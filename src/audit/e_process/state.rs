@@ -90,7 +90,7 @@ impl TryFrom<State> for EProcess {
             state.seen.iter().fold(0u64, |sum, row| sum.saturating_add(of(row)))
         };
         if pairs > MAX_COUNT || total(&|row| row.1) != pairs || total(&|row| row.2) != pairs {
-            return Err(reject("the pairs of the blocks are not as many as the outputs"));
+            return Err(reject("the number of pairs in the blocks differs from the number of outputs"));
         }
         if state.left > MAX_COUNT - pairs || (state.left == 0 && pairs < MAX_COUNT) {
             return Err(reject("the length of the open block is impossible"));

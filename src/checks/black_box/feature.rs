@@ -303,7 +303,7 @@ impl fmt::Display for Feature {
             Measure::Length => write!(formatter, "length of {place}"),
             Measure::Equals(value) => write!(formatter, "{place} = {value}"),
             Measure::Character(at, character) => write!(formatter, "{place} has {character} at {at}"),
-            Measure::Count(character) => write!(formatter, "how often {character} stands in {place}"),
+            Measure::Count(character) => write!(formatter, "how often {character} appears in {place}"),
             Measure::Sum => write!(formatter, "sum of {place}"),
             Measure::Smallest => write!(formatter, "smallest entry of {place}"),
             Measure::Largest => write!(formatter, "largest entry of {place}"),

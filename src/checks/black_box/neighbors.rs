@@ -41,7 +41,7 @@ impl Domain {
     /// [`Error::Rejected`] unless they are finite and `low` < `high`.
     pub fn new(low: f64, high: f64) -> Result<Self> {
         let legal = low.is_finite() && high.is_finite() && low < high;
-        let reason = format_args!("[{low}, {high}] has no two finite ends of which the first is the smaller one");
+        let reason = format_args!("[{low}, {high}] must have two finite ends, the smaller one first");
         Error::check_possible(legal, "domain of records", reason)?;
         Ok(Self { low, high })
     }

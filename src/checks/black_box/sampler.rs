@@ -156,8 +156,8 @@ impl<'a> Sampler<'a> {
             let now = self.outputs(dataset, runs as u64);
             (self.journal, self.seeds) = (journal, after);
             if now? != first {
-                let reason = "the program gives other outputs for the same seed than when the checkpoint was written: it \
-                              has changed since; start anew, with another checkpoint";
+                let reason = "the program gives different outputs for the same seed than when the checkpoint was \
+                              written: it has changed since; start over with another checkpoint";
                 return Err(Error::Rejected { operation: "checkpoint", reason: reason.into() });
             }
         }

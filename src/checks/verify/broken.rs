@@ -185,7 +185,7 @@ pub const CONTROLS: [Control; 36] = [
     ),
     curve(
         "truncated-geometric-as-response",
-        "the truncated geometric mechanism as randomized response of limit + 1 answers, of which more hide more",
+        "the truncated geometric mechanism as randomized response of limit + 1 answers; more answers hide more",
         &[TRUNCATED_GEOMETRIC],
         |mechanism, _, order| {
             let answers = mechanism.parameters().number("limit").ok()? as u64 + 1;

@@ -121,7 +121,7 @@ pub const PROPERTIES: [Property; 14] = [
     of_releases(
         "composition-adds",
         PropertyKind::Structure,
-        "the claim for repetitions is at most as many times the claim for one (Mironov 2017, Proposition 1)",
+        "the claim for n repetitions is at most n times the claim for one (Mironov 2017, Proposition 1)",
         composition_adds,
     ),
     of_releases(
@@ -133,8 +133,8 @@ pub const PROPERTIES: [Property; 14] = [
     of_releases(
         "invariant-under-translation",
         PropertyKind::Structure,
-        "the noisy argmax sees differences of votes only: as many more for every class, and for the threshold, \
-         leave the distribution as it is",
+        "the noisy argmax sees only differences of votes: the same number added to every class, and to the threshold, \
+         leaves the distribution unchanged",
         invariant_under_translation,
     ),
     of_releases(

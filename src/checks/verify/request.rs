@@ -172,8 +172,8 @@ impl Case {
         if let Some(key) = case.dropped(text) {
             let kind = case.request.mechanism.kind();
             let reason = format!(
-                "the key `{}` is not used; beside mechanism, histogram, neighbor, repetitions, factor and one of order, \
-                 delta and epsilon, a case of {} has {}",
+                "the key `{}` is not used; in addition to mechanism, histogram, neighbor, repetitions, factor and one \
+                 of order, delta and epsilon, a case of {} has {}",
                 echo(&key),
                 kind.name,
                 kind.parameters.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
@@ -263,7 +263,7 @@ mod tests {
             (r#""order":8,"sigma":3"#, "duplicate key `sigma` at line 1 column"),
             (r#""order":8,"order":9"#, "duplicate"),
             (r#""order":8,"delta":1e-5"#, "the key `delta` is not used"),
-            (r#""order":8,"repetition":5"#, "the key `repetition` is not used; beside mechanism, histogram,"),
+            (r#""order":8,"repetition":5"#, "the key `repetition` is not used; in addition to mechanism, histogram,"),
             (r#""order":8,"rate":0.5"#, "a case of gnmax has sigma"),
         ] {
             let error = rejected(&format!(r#"{{"mechanism":"gnmax","sigma":2,"histogram":[3,1],{more}}}"#));

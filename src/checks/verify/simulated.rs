@@ -27,8 +27,8 @@ use std::time::Instant;
 static PROPERTY: Property = Property {
     name: "rdp-covers-simulated",
     kind: PropertyKind::Validity,
-    theorem: "a lower bound of the Rényi divergence from simulated outputs exceeds the claim for no case at all, except \
-              with the failure probability, of which the i-th test gets 6/(pi i)^2",
+    theorem: "no lower bound of the Rényi divergence from simulated outputs exceeds the claim, except with the failure \
+              probability; the i-th test gets the share 6/(pi i)^2 of it",
     data_independent_only: false,
     asks: Asks::Order,
     about: |_| true,

@@ -163,8 +163,8 @@ pub fn confident_argmax_distribution(
     tested(test.odds(histogram), &noisy_argmax_distribution(histogram, noise)?)
 }
 
-/// The distribution of Interactive-GNMax, on C + 1 outcomes: first that the student keeps its own answer (or that there
-/// is no answer, which depends only on the student), then the classes that the teachers print.
+/// The distribution of Interactive-GNMax, on C + 1 outcomes: first that the student keeps its own answer (or gives
+/// none, which depends only on the student), then the classes that the teachers print.
 ///
 /// The teachers answer when max_j {n_j - M p_j} + N(0, σ₁²) ≥ T, for M votes and the student's probabilities p.
 ///

@@ -70,8 +70,8 @@ pub fn sparse_vector_outcomes(answers: usize, cutoff: usize) -> Result<Vec<Repor
     }
     if number > MOST_OUTCOMES as u64 {
         return reject(format!(
-            "{answers} answers of which up to {cutoff} are above have {number} outcomes; at most {MOST_OUTCOMES} have \
-             an exact distribution"
+            "{answers} answers with up to {cutoff} above the threshold have {number} outcomes; at most {MOST_OUTCOMES} \
+             have an exact distribution"
         ));
     }
     let mut all = Vec::with_capacity(number as usize);
@@ -502,7 +502,9 @@ mod tests {
         let rejected = |answers, cutoff| sparse_vector_outcomes(answers, cutoff).unwrap_err().to_string();
         assert_eq!(rejected(3, 0), "sparse vector: a cutoff of 0 looks at no answer");
         assert_eq!(rejected(65, 1), "sparse vector: 65 answers; at most 64 have an exact distribution");
-        assert!(rejected(20, 5).contains("20 answers of which up to 5 are above have 21700 outcomes; at most 1000"));
+        assert!(
+            rejected(20, 5).contains("20 answers with up to 5 above the threshold have 21700 outcomes; at most 1000")
+        );
         assert_eq!(sparse_vector_outcomes(64, 1).unwrap().len(), 65);
         for (answers, cutoff) in [(1, 1), (4, 2), (5, 9), (9, 3)] {
             let all = sparse_vector_outcomes(answers, cutoff).unwrap();

@@ -237,7 +237,7 @@ fn gdp(mu: f64, epsilon: f64) -> f64 {
 }
 
 /// Whether a property holds on intervals that cover this one; if it holds on an interval, it must hold on all its
-/// parts. Intervals without it are halved up to a limit, and then the answer is no.
+/// parts. Intervals without it are halved up to a limit, and then it answers no.
 fn everywhere([low, high]: [f64; 2], holds: impl Fn(f64, f64) -> bool) -> bool {
     let mut open = vec![(low, high)];
     for _ in 0..MOST_INTERVALS {

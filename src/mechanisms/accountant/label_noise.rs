@@ -45,7 +45,7 @@ pub fn alibi_scale(epsilon: Epsilon) -> Result<NoiseScale> {
     NoiseScale::new(quotient_up(2.0, value))
 }
 
-/// RDP of AGIBI's labels: the same with Gaussian noise of standard deviation σ, ℓ₂ distance √2: α/σ², rounded up.
+/// RDP of AGIBI's labels, which have Gaussian noise of standard deviation σ and ℓ₂ distance √2: α/σ², rounded up.
 ///
 /// ```
 /// # use leakbound::accountant::agibi_rdp;

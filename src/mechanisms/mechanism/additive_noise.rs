@@ -134,8 +134,8 @@ impl Mechanism for AdditiveNoise {
         self.losses(self.noise.scale().recip(), bins)?.enclosed_losses(data, neighbor)
     }
 
-    /// A count that moves by m: the same with noise 1/m as large. If the ratio of two densities grows with the output,
-    /// the best test at every δ is a threshold, whose power grows with the distance: fewer records leak less.
+    /// A count that moves by m has the theorems of noise 1/m as large. If the ratio of two densities grows with the
+    /// output, the best test at every δ is a threshold, whose power grows with the distance: fewer records leak less.
     fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
         let distance = members as f64;
         vec![match self.noise {

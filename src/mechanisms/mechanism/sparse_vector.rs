@@ -192,7 +192,7 @@ static PURE: Statement = Statement::for_any_data(
 static ANSWERS: Statement = Statement::for_any_data(
     "sparse-vector-answers",
     "above threshold with Gaussian noise, few queries",
-    "Mironov (2017), Proposition 7, of all noisy answers, of which the outcome is computed",
+    "Mironov (2017), Proposition 7, of all noisy answers, from which the outcome is computed",
 );
 static SHIFTED: Statement = Statement::for_any_data(
     "sparse-vector-shifted-threshold",

@@ -60,7 +60,7 @@ pub fn read_images(
     let error = fault(
         path,
         "whole folder",
-        format!("{} files, none of them images that are known", names.len()),
+        format!("{} files, none of them an image in a known format", names.len()),
         "idx files such as train-images-idx3-ubyte.gz, CIFAR's data_batch_1.bin or train.bin, or x_train.npy",
     );
     Err(hinted(error, "`cargo xtask data fashion-mnist` prints a folder that holds Fashion-MNIST").into())

@@ -163,7 +163,7 @@ fn pairs_of_npy_files_are_read() {
     fs::write(folder.path().join("x_train.npy"), b"no array").unwrap();
     assert!(message(&folder, ImagePart::Train).starts_with("x_train.npy: "));
     let empty = folder_message();
-    assert!(empty.starts_with(".: whole folder: found 0 files, none of them images that are known, "), "{empty}");
+    assert!(empty.starts_with(".: whole folder: found 0 files, none of them an image in a known format, "), "{empty}");
 }
 
 fn folder_message() -> String {

@@ -54,7 +54,7 @@ pub(super) fn guarded<T>(
 fn damaged(path: &Path, place: &str, why: &str) -> Error {
     if why.contains(MISMATCH) {
         let error = fault(path, place, "a page that does not match its checksum", "the bytes that were written");
-        return hinted(error, "the file is damaged: copy it again, or write it anew").into();
+        return hinted(error, "the file is damaged: copy it again, or write it again").into();
     }
     if why.contains("encrypted") {
         let error = fault(path, "whole file", "an encrypted Parquet table", "a table without encryption");
@@ -89,7 +89,7 @@ mod tests {
             @r"
         t.parquet: row group 2, column `a`: found a table that cannot be read (values that do not fit their description), expected a Parquet file; hint: the file may be cut off, damaged or encrypted
         t.parquet: row group 2, column `a`: found a table that cannot be read (bad magic), expected a Parquet file; hint: the file may be cut off, damaged or encrypted
-        t.parquet: row group 2, column `a`: found a page that does not match its checksum, expected the bytes that were written; hint: the file is damaged: copy it again, or write it anew
+        t.parquet: row group 2, column `a`: found a page that does not match its checksum, expected the bytes that were written; hint: the file is damaged: copy it again, or write it again
         t.parquet: whole file: found an encrypted Parquet table, expected a table without encryption; hint: decrypt it with the program that has its keys
         t.parquet: cannot read: permission denied
         "

@@ -272,7 +272,7 @@ impl Rows {
         let first: Vec<String> = rows.iter().take(5).map(row).collect();
         let kinds = key(self.series.iter().map(|series| series.kind));
         format!(
-            "{} {kinds} {} in {} rows, of which the first: {}.",
+            "{} {kinds} {} in {} rows, starting with: {}.",
             self.description,
             self.x.label,
             self.rows.len(),

@@ -197,9 +197,9 @@ impl Render for DefensesAnswer {
     fn meaning(&self) -> Vec<String> {
         let failure = self.failure_probability;
         vec![
-            "LiRA on original samples is how defenses are published: the share of average samples that an attack finds \
-             which does not know the defense. The adapted attack on canaries stands for what the most vulnerable samples \
-             are exposed to. It is a lower bound of that: a better attack or better canaries may find more."
+            "LiRA on original samples is how defenses are published: the share of average samples found by an attack \
+             that does not know the defense. The adapted attack on canaries represents what the most vulnerable \
+             samples are exposed to. It is a lower bound of that: a better attack or better canaries may find more."
                 .into(),
             format!(
                 "A band is where the TPR lies when whole victims are resampled, widened to the Clopper-Pearson limits of the \
@@ -214,9 +214,9 @@ impl Render for DefensesAnswer {
              same guesses: their band is that of the largest rate, from the largest lower end to the largest upper one. \
              Findings that the recordings cannot speak of are left out."
                 .into(),
-            "Test accuracy is the mean over the models with its standard deviation. Defenses of different accuracy are no \
-             equals: one that answers worse leaks less for that alone. That DP-SGD leaks less is decided only where it is \
-             less accurate by 2% at most."
+            "Test accuracy is the mean over the models with its standard deviation. Defenses of different accuracy \
+             cannot be compared directly: one that answers worse leaks less for that reason alone. Whether DP-SGD \
+             leaks less is decided only where it is less accurate by at most 2%."
                 .into(),
         ]
     }

@@ -44,13 +44,14 @@ impl MembershipAnswer {
         let limits = curves().count() <= WITH_LIMITS;
         let shaded = match limits {
             true => {
-                "; shaded down to the lower limit for all samples at once. Flat lines: the whole population at the same FPR."
+                "; shaded down to the simultaneous lower limit for all samples. Flat lines: the whole population at \
+                 the same FPR."
             }
             false => ". The population at the same FPR, and limits, are in the tables.",
         };
         let figure = Curves {
             title: format!("TPR at FPR {} of every sample on its own, the most vulnerable first", percent(target)),
-            description: format!("Each sample attacked under every victim at a threshold of its own{shaded}"),
+            description: format!("Each sample attacked under every victim at its own threshold{shaded}"),
             x: Axis::log("rank of the sample"),
             y: Axis::linear("true-positive rate"),
             series: curves().flat_map(|curve| sample_series(curve, limits)).collect(),
@@ -69,11 +70,11 @@ impl MembershipAnswer {
         let odds = format!("{} ({})", short(failure), meaning::one_in(failure));
         vec![
             format!(
-                "TPR is the share of members that the attack finds, FPR the share of non-members that it accuses. The rule \
-                 guesses member where score > above; `above` is the score of a non-member, the lowest with which no larger \
-                 share of the non-members at hand is accused than the target. The limits in brackets are of the TPR of this \
-                 rule, except with probability {odds}: it comes from the non-members alone, so that the members count as \
-                 new. The FPR of the rule may be above the target; its own limit is beside it."
+                "TPR is the share of members that the attack finds, FPR the share of non-members that it accuses. The \
+                 rule guesses member where score > above; `above` is the score of a non-member, the lowest with which \
+                 no larger share of the given non-members is accused than the target. The limits in brackets are of \
+                 the TPR of this rule, except with probability {odds}: it comes from the non-members alone, so that \
+                 the members count as new. The FPR of the rule may be above the target; its own limit is next to it."
             ),
             "The limits of the ROC are of the TPR that the best threshold with this true FPR would have. At an FPR of 0, or \
              with few non-members, the lower one is 0: so small an FPR cannot be certified."
@@ -81,17 +82,18 @@ impl MembershipAnswer {
             "Both count guesses as independent. Guesses about one victim share its training; the band over victims \
              resamples whole victims and shows by how much that widens the picture. It has no finite-sample guarantee."
                 .into(),
-            "The population level says which share of the samples is exposed. It can be made small by adding samples that \
-             are safe, while one sample stays fully exposed. The sample level attacks every sample on its own, over the \
-             victims. The largest of many is large by luck alone; the limits for all samples at once account for that."
+            "The population level shows what share of the samples is exposed. It can be made small by adding safe \
+             samples, while one sample stays fully exposed. The sample level attacks every sample on its own, over the \
+             victims. The largest of many is large by luck alone; the simultaneous limits for all samples account for \
+             that."
                 .into(),
             format!(
                 "The best threshold, the top samples and the most vulnerable one are selected by the same guesses: their \
                  rates are too high by the selection, and have no limits. So is the rate of the best of several attacks. \
                  {picked}"
             ),
-            "What this does not show: an attack that fails is no proof of privacy. A stronger attack, an attack made for the \
-             defense, or better canaries may succeed."
+            "What this does not show: an attack that fails is not a proof of privacy. A stronger attack, an attack \
+             made for the defense, or better canaries may succeed."
                 .into(),
         ]
     }

@@ -94,7 +94,7 @@ impl Render for TextMembershipAnswer {
 
     fn sections(&self, form: Form) -> Vec<Section> {
         let heading = format!(
-            "Scores of {}; all limits of all scores hold at once {}, except with probability {}",
+            "Scores of {}; all limits of all scores hold simultaneously {}, except with probability {}",
             self.unit(),
             self.condition(),
             significant(self.failure_probability.0, 3)
@@ -112,8 +112,8 @@ impl Render for TextMembershipAnswer {
              advantage, is chosen on the same scores: these two are optimistic and have no limits.",
         ]);
         let vulnerable = vulnerable.table(self.vulnerable_table(usize::MAX)).notes([
-            "Chosen by the same scores, of all members: the first of many is high by luck alone. The list says where to \
-             look, and bounds nothing.",
+            "Chosen by the same scores, of all members: the first of many is high by luck alone. The list shows where \
+             to look, and bounds nothing.",
         ]);
         vec![scores, Section::new("Rates with their limits").table(self.rates_table()), vulnerable]
     }
@@ -134,28 +134,29 @@ impl Render for TextMembershipAnswer {
         let (all, each) = (self.failure_probability.0, self.each_failure_probability.0);
         vec![
             format!(
-                "For every score a high value means member. The value of a document is the mean over its sequences, since \
-                 sequences of one document are not independent. All limits of all scores hold at once {}, for the model at \
-                 hand, except with probability {} ({}): each has a failure probability of {}. So they hold for the score \
-                 that looks best too, each as a limit of what it is about: the area of the two distributions, TPR and FPR \
-                 of the rule that is named, or the ROC.",
+                "For every score a high value means member. The value of a document is the mean over its sequences, \
+                 since sequences of one document are not independent. All limits of all scores hold simultaneously {}, \
+                 for the given model, except with probability {} ({}): each has a failure probability of {}. So they \
+                 also hold for the score that looks best, each as a limit of its own quantity: the area of the two \
+                 distributions, TPR and FPR of the rule that is named, or the ROC.",
                 self.condition(),
                 short(all),
                 one_in(all),
                 significant(each, 3)
             ),
-            "TPR is the share of members that a rule finds, FPR the share of non-members that it accuses. The rule guesses \
-             member where score > above; `above` is the score of a non-member, the lowest with which no larger share of \
-             the non-members at hand is accused than the target. The limits of TPR and FPR are those of this rule on other \
-             documents; its FPR may be above the target. The limits of the ROC are of the TPR that the best threshold with \
-             this true FPR would have. A document without a value of a score ranks lowest, by convention."
+            "TPR is the share of members that a rule finds, FPR the share of non-members that it accuses. The rule \
+             guesses member where score > above; `above` is the score of a non-member, the lowest with which no larger \
+             share of the given non-members is accused than the target. The limits of TPR and FPR are those of this \
+             rule on other documents; its FPR may be above the target. The limits of the ROC are of the TPR that the \
+             best threshold with this true FPR would have. A document without a value of a score ranks lowest, by \
+             convention."
                 .into(),
             "Members must be drawn from the training data and others from data like them that the model never saw. Where the \
              two differ in date, source or length, scores tell them apart without any memory of the model, and an AUC above \
              0.5 shows that difference: the same scores of a model that saw neither are the test."
                 .into(),
-            "What this does not show: a score that fails is no proof of privacy. These scores use one model; attacks with \
-             models trained with and without a text are stronger."
+            "What this does not show: a score that fails is not a proof of privacy. These scores use one model; \
+             attacks with models trained with and without a text are stronger."
                 .into(),
         ]
     }

@@ -54,8 +54,9 @@ impl VotesAnswer {
         words.push(meaning::UPPER.into());
         if self.composed.is_some() {
             words.push(
-                "A composed figure is called a bound only where a theorem stands behind it; an illustrative one compares, and \
-                 proves nothing about the whole sequence. An ε converted from a lower Rényi curve is illustrative always."
+                "A composed figure is called a bound only where a theorem supports it; an illustrative one compares, \
+                 and proves nothing about the whole sequence. An ε converted from a lower Rényi curve is always \
+                 illustrative."
                     .into(),
             );
         }

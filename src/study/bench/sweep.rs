@@ -335,7 +335,7 @@ fn above(model: &CostModel) -> Option<Warning> {
             "{}: a sample takes {:.1} times what the cost model predicts at C = {classes}, k = {voters}, σ = {sigma}",
             model.work, model.largest_ratio
         ),
-        hint: "repeat it with more seconds while the machine does nothing else".into(),
+        hint: "repeat it with more seconds while the machine is otherwise idle".into(),
     })
 }
 

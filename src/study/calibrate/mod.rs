@@ -190,10 +190,7 @@ impl CalibrateStudy {
             (Some(histogram), _) => Ok(histogram.clone()),
             (None, _) => Err(Error::Rejected {
                 operation: "calibrate",
-                reason: format!(
-                    "{} needs a histogram, such as 1,0,0, which says how many classes there are",
-                    self.family
-                ),
+                reason: format!("{} needs a histogram, such as 1,0,0, which sets the number of classes", self.family),
             }),
         }
     }

@@ -106,7 +106,7 @@ impl MechanismStudy<'_> {
             return reject("at least 200 runs of each dataset are needed");
         }
         if self.pairs.is_empty() && self.known.is_none() {
-            return reject("there is no pair of neighbors to try: give a dataset with records, a domain, or pairs");
+            return reject("no pair of neighbors to try: give a dataset with records, a domain, or pairs");
         }
         Ok(())
     }

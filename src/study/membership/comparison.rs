@@ -130,7 +130,7 @@ fn left_out(name: &str, error: &Error) -> Warning {
     Warning {
         code: "attack-left-out",
         message: format!("{name} is left out: {}", error.reason()),
-        hint: "record logits of more models, or name the attacks that are wanted".into(),
+        hint: "record logits of more models, or name the attacks that you want".into(),
     }
 }
 

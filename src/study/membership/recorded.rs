@@ -84,7 +84,7 @@ impl<'a> RecordedAnswers<'a> {
     /// # Errors
     /// [`Error::Rejected`] if the truth of the two differs.
     pub fn with_embeddings(self, embeddings: &'a dyn ShadowEmbeddings) -> Result<Self> {
-        self.check_beside(embeddings.members(), "embeddings beside answers")?;
+        self.check_beside(embeddings.members(), "embeddings with answers")?;
         Ok(Self { embeddings: Some(embeddings), ..self })
     }
 
@@ -93,7 +93,7 @@ impl<'a> RecordedAnswers<'a> {
     /// # Errors
     /// [`Error::Rejected`] if the truth of the two differs.
     pub fn with_neighbors(self, logits: &'a dyn ShadowLogits) -> Result<Self> {
-        self.check_beside(logits.members(), "answers at neighbors beside answers")?;
+        self.check_beside(logits.members(), "answers at neighbors with answers")?;
         Ok(Self { neighbors: Some(logits), ..self })
     }
 

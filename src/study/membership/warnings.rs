@@ -74,7 +74,8 @@ fn samples(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
                 percent(found.fpr_upper),
                 percent(found.population_tpr_upper)
             ),
-            "the population's TPR says how many samples are exposed, not how much one is: read the most vulnerable sample",
+            "the population's TPR shows how many samples are exposed, not how much any one is: read the most \
+             vulnerable sample",
         );
     }
     if metrics.victims == 1 {
@@ -115,9 +116,9 @@ fn guesses(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
         warn(
             "below-chance",
             format!("members have lower scores than others, AUC at most {} over victims", significant(auc.upper, 3)),
-            "turn the attack round, or ask why: without labels it takes mislabeled members for others, and label-only \
-             leaves its victims out of the side that they are on, so that they look like the other side where answers say \
-             nothing: weigh the sides alike (`balanced`)",
+            "reverse the attack, or find out why: without labels it takes mislabeled members for others, and \
+             label-only leaves its victims out of their own side, so that they look like the other side where answers \
+             reveal nothing: weigh the sides equally (`balanced`)",
         );
     }
     if metrics.samples.without_both > 0 {

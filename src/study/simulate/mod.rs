@@ -154,7 +154,7 @@ impl SimulateStudy<'_> {
 
     /// Draws all counts directly from the distributions, which are returned.
     fn sample(&self, state: &mut PartialSimulation) -> Result<Vec<OutputPair>> {
-        let reason = "it takes no time and knows no blocks, so that there is nothing to share out or to save";
+        let reason = "it takes no time and has no blocks, so there is nothing to share or to save";
         let alone = self.checkpoints.is_none() && self.shard == Shard::WHOLE;
         Error::check_possible(alone, "sampling from the exact distribution", reason)?;
         let pairs: Vec<OutputPair> = self.output_pairs().into_iter().collect::<Result<_>>()?;
@@ -194,8 +194,8 @@ impl SimulateStudy<'_> {
         (self.sampling == Sampling::ExactDistribution).then(|| Warning {
             code: "exact-distribution-sampling",
             message:
-                "counts are drawn from the distributions, not simulated: they show what an audit of as many fresh outputs would \
-                      certify, and hold no information beyond the distributions"
+                "counts are drawn from the distributions, not simulated: they show what an audit of the same number of \
+                 fresh outputs would certify, and contain no information beyond the distributions"
                     .into(),
             hint: "`monte-carlo` sampling simulates the outputs".into(),
         })

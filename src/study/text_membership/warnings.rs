@@ -26,7 +26,7 @@ pub(super) fn left_out(score: TextScore, part: TextPart) -> Warning {
     Warning {
         code: "score-left-out",
         message: format!("{score} is left out: it needs {}", recorded_as(part)),
-        hint: "record what it needs, or name the scores that are wanted".into(),
+        hint: "record what it needs, or name the scores that you want".into(),
     }
 }
 

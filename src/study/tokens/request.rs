@@ -192,7 +192,7 @@ impl TokensStudy {
         let ensembles = neighbors + 1;
         match self.recording.transcripts() {
             Some(_) if self.transcripts.is_some() => {
-                Some("transcripts were recorded: there are none to simulate".into())
+                Some("transcripts were recorded; there is nothing to simulate".into())
             }
             Some([recorded, _]) if recorded != ensembles => Some(format!(
                 "transcripts of {recorded} ensembles were recorded; {ensembles} are expected, the whole one and {neighbors} \

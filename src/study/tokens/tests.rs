@@ -440,7 +440,7 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     };
     let mut bad = drawn(&all, told, 100, &mut stream);
     refused(TokensStudy { contexts: Contexts::Answered, ..with(&bad) }, &["fixed beforehand"]);
-    refused(TokensStudy { transcripts: Some(1_000), ..with(&bad) }, &["none to simulate"]);
+    refused(TokensStudy { transcripts: Some(1_000), ..with(&bad) }, &["nothing to simulate"]);
     bad[[7, 2, 5]] = 6;
     refused(with(&bad), &["index [7, 2, 5]", "a token from 0 to 5"]);
     let few = bad.slice_axis(ndarray::Axis(2), ndarray::Slice::from(..50)).to_owned();

@@ -209,7 +209,7 @@ impl Study for VotesStudy {
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
         Error::check_length(!self.queries.is_empty(), "queries", 0, "at least 1")?;
         let is_sum = self.composition.divergences_add() && self.repeated.is_none();
-        let reason = "each query has a neighboring dataset of its own, and their leakage does not add up: repeat the worst \
+        let reason = "each query has its own neighboring dataset, and their leakage does not add up: repeat the worst \
                       (`n-queries`), or take them one by one (composition `per-query`)";
         Error::check_possible(!is_sum || ModeledQuery::share_a_neighbor(&self.queries), "composition", reason)?;
         let meter = Meter::new(progress, self.queries.len() as u64, "queries");

@@ -103,8 +103,8 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
         warnings.push(Warning {
             code: "series",
             message: format!(
-                "the distribution of the parties' votes is a series, taken to degree {degree}; what it leaves out of a \
-                 probability is estimated at {remainder:.0e} of it, and not proved"
+                "the distribution of the parties' votes is a series, taken to degree {degree}; the omitted part of a \
+                 probability is estimated at {remainder:.0e} of it, which is not proved"
             ),
             hint: "lower bounds from `monte-carlo` sampling hold whatever it leaves out".into(),
         });
@@ -113,8 +113,8 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
         warnings.push(Warning {
             code: "exact-distribution-sampling",
             message:
-                "outputs were drawn from the distribution of the model: they hold no information beyond it and test no \
-                      implementation"
+                "outputs were drawn from the distribution of the model: they contain no information beyond it and do \
+                 not test an implementation"
                     .into(),
             hint: "`monte-carlo` sampling simulates votes and noise".into(),
         });

@@ -83,7 +83,7 @@ fn theorems_are_about_neighbors_of_the_mechanism() {
         assert_eq!(accountants(&format!("{kind} --histogram 3,1,4,1,5 --worst-neighbor removed")), 0);
     }
     let text = stdout("exact --mechanism exponential:sigma=2 --histogram 3,1 --worst-neighbor added --orders 2");
-    assert!(text.contains("No accountant is beside these values"), "{text}");
+    assert!(text.contains("No accountant applies to these values"), "{text}");
     // A noisy argmax has theorems for any two histograms.
     assert_eq!(accountants("gnmax:sigma=2 --histogram 3,1 --neighbor 1,3"), 2);
     assert!(accountants("randomized-response:sigma=2 --histogram 1,0 --worst-neighbor moved") > 0);

@@ -47,7 +47,8 @@ impl GradientCanaries {
     ) -> Result<Self> {
         let canaries = coins.len();
         if canaries > parameters {
-            let reason = format!("{canaries} canaries need as many parameters, and the network has {parameters}");
+            let reason =
+                format!("{canaries} canaries need at least as many parameters, but the network has {parameters}");
             return reject("gradients of canaries", reason);
         }
         let width = if spread { parameters / canaries.max(1) } else { 1 };
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn there_is_a_parameter_for_each() {
         let message = GradientCanaries::new(&[true; 31], (30, Device::Cpu), false, &budget(1.0, 1.0), 3).unwrap_err();
-        let expected = "gradients of canaries: 31 canaries need as many parameters, and the network has 30";
+        let expected = "gradients of canaries: 31 canaries need at least as many parameters, but the network has 30";
         assert_eq!(message.to_string(), expected);
     }
 }

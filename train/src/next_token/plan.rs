@@ -173,7 +173,7 @@ impl NextTokenPlan {
         }
         let rejected = |reason: String| reject("language models", reason);
         if context < 2 {
-            return rejected(format!("a context of {context} bytes, of which half is given at least; take 2 or more"));
+            return rejected(format!("a context of {context} bytes, at least half of which is given; take 2 or more"));
         }
         if !width.is_multiple_of(heads) {
             return rejected(format!("a width of {width} for {heads} heads, which do not divide it"));

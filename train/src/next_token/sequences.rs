@@ -103,7 +103,7 @@ impl LanguageModels {
         if target < members {
             return Ok(());
         }
-        let reason = format!("there is no member {target}: they are 0 to {}", members - 1);
+        let reason = format!("no member {target}; members are 0 to {}", members - 1);
         reject("target", reason)
     }
 

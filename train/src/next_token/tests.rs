@@ -161,7 +161,7 @@ fn sequences_have_their_members_and_scores_of_all_models() {
             .text_sequences(asked, 2, &unwatched)
             .unwrap_err()
             .to_string()
-            .contains("there is no member 2: they are 0 to 1")
+            .contains("no member 2; members are 0 to 1")
     );
 }
 

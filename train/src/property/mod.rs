@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(message(&|plan| plan.class = 10), "property: class 10 of 10, counted from 0");
         assert_eq!(message(&|plan| plan.points = 501), "property: 501 public points of 500 test images");
         assert_eq!(message(&|plan| plan.shares = vec![1.0, f64::NAN]), "share of a class = NaN is not in (0, 1]");
-        let one = "property: 1 property values, of which the student has number 0";
+        let one = "property: 1 property values, and the student has number 0";
         assert_eq!(message(&|plan| plan.shares = vec![1.0]), one);
     }
 

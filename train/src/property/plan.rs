@@ -75,7 +75,7 @@ impl PropertyPlan {
         check_shares(&self.shares)?;
         let (values, value) = (self.shares.len(), self.value);
         if values < 2 || value >= values {
-            return reject("property", format!("{values} property values, of which the student has number {value}"));
+            return reject("property", format!("{values} property values, and the student has number {value}"));
         }
         Ok(())
     }

@@ -137,7 +137,7 @@ impl ShadowPlan {
         if count.is_none_or(|count| count > MAX_NUMBERS) {
             return reject(
                 "shadow models",
-                format!("{} models at once answer with more than 4 GiB of logits", self.models),
+                format!("{} models answer simultaneously with more than 4 GiB of logits", self.models),
             );
         }
         self.check_further(classes, shape)?;
@@ -151,7 +151,7 @@ impl ShadowPlan {
         for Further { name, shape, .. } in self.defense.method().further(queries, classes) {
             let count = shape.iter().try_fold(self.models, |product, &number| product.checked_mul(number));
             if count.is_none_or(|count| count > MAX_NUMBERS) {
-                let reason = format!("{} models at once answer with more than 4 GiB of {name}", self.models);
+                let reason = format!("{} models answer simultaneously with more than 4 GiB of {name}", self.models);
                 return reject("shadow models", reason);
             }
         }

@@ -152,7 +152,7 @@ fn what_cannot_be_trained_is_rejected() {
         ),
         (
             rejected(&|plan| plan.models = 1 << 40),
-            "shadow models: 1099511627776 networks of 360 images at once need more than 4 GiB for tables".into(),
+            "shadow models: 1099511627776 simultaneous networks of 360 images need more than 4 GiB for tables".into(),
         ),
         (
             rejected(&|plan| plan.views = Views::Eighteen { shift: 28 }),

@@ -261,7 +261,7 @@ fn public_and_held_out(labels: &[u8], classes: usize, share: f64, seed: u64) -> 
     Ok([public, held_out])
 }
 
-/// So many training images at random, sorted.
+/// This many training images at random, sorted.
 fn private_images(images: usize, count: usize, seed: u64) -> Vec<u32> {
     some_of(images, count, StudentSplit::Private.stream(seed, 0))
 }

@@ -201,7 +201,7 @@ fn what_cannot_be_trained_is_rejected() {
     share of public images = NaN is not in (0, 1)
     students: 2001 private images of 2000 training images
     images in a step = 0 is not in [1, inf)
-    baselines: 300000 networks of 2000 images at once need more than 4 GiB for tables
+    baselines: 300000 simultaneous networks of 2000 images need more than 4 GiB for tables
     students: budgets on different orders
     students: run 0 gave no label within a budget of 0.01 (0 queries); raise the budget or lower the threshold
     ");

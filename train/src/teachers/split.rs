@@ -61,7 +61,7 @@ pub(crate) fn partition(images: usize, (teachers, each): (usize, usize), seed: u
     shuffled(images, split.stream(seed)).chunks_exact(each).take(teachers).map(<[u32]>::to_vec).collect()
 }
 
-/// So many different images at random.
+/// This many different images at random.
 pub(super) fn some_images(
     images: usize,
     count: usize,

@@ -55,7 +55,7 @@ impl Shadows {
         MemoryLogits::new(logits, self.classes().into(), self.keep.clone())
     }
 
-    /// The labels as classes; one that is none is beyond every class.
+    /// The labels as classes; one that is not a class is beyond every class.
     #[must_use]
     pub fn classes(&self) -> Vec<usize> {
         self.labels.iter().map(|&label| usize::try_from(label).unwrap_or(usize::MAX)).collect()

@@ -99,8 +99,8 @@ pub fn check_training(training: &TrainingOptions, augmentation: &AugmentationOpt
     let mut options = training.chosen().into_iter().chain(moved);
     let Some((option, _)) = options.find(|&(_, chosen)| chosen) else { return Ok(()) };
     let reason = format!(
-        "{option} is of networks that learn labels; encoders learn from views of their own, and --encoder-epochs, \
-         --encoder-batch, --encoder-rate and the same of --classifier say how; leave it out"
+        "{option} is for networks that learn labels; encoders learn from their own views, as set by --encoder-epochs, \
+         --encoder-batch, --encoder-rate and the same options of --classifier; leave it out"
     );
     Err(Error::Rejected { operation: "defense", reason })
 }

@@ -127,7 +127,7 @@ pub enum DefenseName {
     #[value(name = "simclr")]
     #[serde(rename = "simclr")]
     SimClr,
-    /// The same with a queue of keys (He et al., 2020)
+    /// An encoder that learns without labels, from a queue of keys, and a linear classifier on it (He et al., 2020)
     #[value(name = "moco")]
     #[serde(rename = "moco")]
     MoCo,

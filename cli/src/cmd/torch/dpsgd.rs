@@ -235,7 +235,7 @@ pub(super) fn hardly_private(budget: &DpSgdBudget) -> Option<Warning> {
     (epsilon > 50.0).then(|| Warning {
         code: "vacuous-guarantee",
         message: format!(
-            "an epsilon of {} is no useful guarantee: these models are a heuristic defense",
+            "an epsilon of {} is not a useful guarantee: these models are a heuristic defense",
             significant(epsilon, 4)
         ),
         hint: "`leakbound membership lira` measures what they leak to an attack".into(),

@@ -34,7 +34,7 @@ impl KeptNetworks {
         let unwatched = |source| Error::Io { path: path.into(), action: "be kept", source };
         let interruption = interruption(&common.session, Second::Ends).map_err(unwatched)?;
         // Also true of a study, which gives its checkpoints to trainings itself.
-        let way = if options.resume { "the same command goes on" } else { "--resume goes on" };
+        let way = if options.resume { "the same command continues" } else { "--resume continues" };
         Ok(Some(Self { path: path.into(), interruption, way, quiet: common.quiet }))
     }
 

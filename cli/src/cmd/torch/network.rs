@@ -31,7 +31,7 @@ pub const NETWORKS: Names<Network> = &[
     }),
     ("lenet5", "LeNet-5", |_, _| NetworkPlan::LeNet5),
     ("wrn-16-4", "Wide residual network of depth 16 and width 4", |_, _| wide(Normalization::Batch)),
-    ("wrn-16-4-group", "The same with group normalization, for DP-SGD", |_, _| wide(Normalization::Group)),
+    ("wrn-16-4-group", "wrn-16-4 with group normalization, for DP-SGD", |_, _| wide(Normalization::Group)),
 ];
 
 const fn wide(normalization: Normalization) -> NetworkPlan {

@@ -195,7 +195,7 @@ fn warnings(models: &PateFmModels, plan: &PateFmPlan) -> Vec<Warning> {
                   private labels, and guarantees nothing when it is published"
                 .into(),
         hint: format!(
-            "epsilon is what holds: {} queries and {} answers at most, whatever the votes",
+            "epsilon always holds: {} queries and {} answers at most, whatever the votes",
             plan.voting.queries,
             plan.voting.answers()
         ),

@@ -22,9 +22,10 @@ const CLASS: u8 = 1;
 /// Train a transformer that learns in context, and record the votes of prompts with and without what an adversary adds
 #[derive(Debug, Clone, Args, Serialize)]
 #[command(
-    after_help = "Each prompt is a teacher of PromptPATE with private examples. nat-advq and pois-advq choose the \
-                  query too: each row of votes_prime is a case of its own, and --n-queries repeats the worst. The \
-                  checkpoint keeps the transformer, and with --resume every adversary goes on from it.\n\nExample:\n  \
+    after_help = "Each prompt is a teacher of PromptPATE with private examples. nat-advq and pois-advq also choose the \
+                  query: each row of votes_prime is a separate case, and --n-queries repeats the worst. The \
+                  checkpoint keeps the transformer, and with --resume every adversary continues from \
+                  it.\n\nExample:\n  \
                   leakbound torch prompt-pate --data fashion-mnist --recording advq.npz --adversary pois-advq \
                   --checkpoint transformer.checkpoint\n  leakbound audit votes advq.npz --model prompt-pate \
                   --noise gaussian:20 --n-queries 200\n  leakbound torch prompt-pate --data fashion-mnist \

@@ -70,7 +70,7 @@ pub struct TorchPropertyOptions {
 /// Whose images the ensembles are trained on.
 const SOURCES: Names<EnsembleImages> = &[
     ("public", "A half of the training images that no teacher has", EnsembleImages::Public),
-    ("private", "The teachers' own images, partitioned anew", EnsembleImages::Private),
+    ("private", "The teachers' own images, partitioned again", EnsembleImages::Private),
 ];
 
 impl TorchPropertyOptions {

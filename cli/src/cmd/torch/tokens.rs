@@ -116,7 +116,7 @@ pub struct LanguageModelOptions {
     /// Letters of a planted sequence, at most half of --context
     #[arg(long, value_name = "N", default_value = "12", value_parser = count, allow_hyphen_values = true)]
     pub planted_length: usize,
-    /// How often a planted sequence stands in its member's documents
+    /// How often a planted sequence appears in its member's documents
     #[arg(long, value_name = "N", default_value = "10", value_parser = count, allow_hyphen_values = true)]
     pub planted_repeats: usize,
 }
@@ -329,8 +329,7 @@ impl Further {
             reject_any(option, path, &taken, "a file that this command reads or writes otherwise")?;
         }
         if options.recorded.target >= options.members {
-            let reason =
-                format!("there is no member {}: they are 0 to {}", options.recorded.target, options.members - 1);
+            let reason = format!("no member {}; members are 0 to {}", options.recorded.target, options.members - 1);
             return Err(Error::Rejected { operation: "--target", reason });
         }
         let create = |path: &Option<std::path::PathBuf>| path.as_ref().map(AtomicFile::create).transpose();

@@ -174,7 +174,7 @@ fn not_bitwise(device: TrainingDevice) -> Option<Warning> {
     device.is_cuda().then(|| Warning {
         code: "not-bitwise-reproducible",
         message:
-            "a GPU adds up in an order of its own: the same seed gives the same partitions and initial weights, but \
+            "a GPU adds numbers in its own order: the same seed gives the same partitions and initial weights, but \
                   answers may differ"
                 .into(),
         hint: "train with --device cpu where two runs must give the same file".into(),

@@ -83,7 +83,7 @@ def epsilon_by_method(result: Any, ax: Any) -> Any:
 
 
 def epsilon_of_canaries(result: Any, ax: Any) -> Any:
-    """The lower bounds of ε of one training run, beside the claim of the plan."""
+    """The lower bounds of ε of one training run, next to the claim of the plan."""
     ax = axes(ax)
     names = [f"{row.method}\n{row.validity}" for row in result.epsilon]
     ax.barh(names[::-1], result.epsilon.column("lower")[::-1], 0.4, color=LOWER)

@@ -50,7 +50,7 @@ def token_curves(result: Any, ax: Any) -> Any:
 
 
 def attack_bounds(result: Any, ax: Any) -> Any:
-    """The largest true-positive rate of any attacker, beside guessing."""
+    """The largest true-positive rate of any attacker, next to guessing."""
     ax = axes(ax)
     rates = result.attacks.column("fpr")
     ax.loglog(rates, result.attacks.column("tpr"), "o-", color=UPPER, markersize=4, label="any attacker, at most")

@@ -17,7 +17,7 @@ def roc_curve(roc: Any, auc: float, ax: Any) -> Any:
 
 
 def rate_band(result: Any, ax: Any) -> Any:
-    """Observed rates of canaries, and what they prove of the attack at all thresholds at once."""
+    """Observed rates of canaries, and what they prove of the attack at all thresholds simultaneously."""
     ax = axes(ax)
     if not len(result.rates):
         raise ValueError("plot: no rates of all thresholds; selection='uniform' bounds them")

@@ -75,7 +75,7 @@ def mislabeled(inputs: ArrayLike, labels: ArrayLike, *, classes: int, seed: int 
     classes : int
         Number of classes, at least 2.
     seed : int, default 0
-        Seed of the wrong labels; it says nothing about the coins.
+        Seed of the wrong labels; it reveals nothing about the coins.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def random_images(
     low, high : float, default 0.0 and 1.0
         The two values of pixels.
     seed : int, default 0
-        Seed of the pixels and the labels; it says nothing about the coins.
+        Seed of the pixels and the labels; it reveals nothing about the coins.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def random_tokens(canaries: int, length: int, *, vocabulary: int, seed: int = 0)
     vocabulary : int
         Number of tokens to draw from, at least 2.
     seed : int, default 0
-        Seed of the tokens; it says nothing about the coins.
+        Seed of the tokens; it reveals nothing about the coins.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def random_tokens(canaries: int, length: int, *, vocabulary: int, seed: int = 0)
 
 
 def checked_coins(plan: CanaryPlan, canaries: int) -> Array:
-    """The coins of a plan for so many canaries."""
+    """The coins of a plan for this many canaries."""
     if not isinstance(plan, CanaryPlan):
         raise InputError(f"found {type(plan).__name__}, expected a plan of canaries.plan", "plan")
     coins = plan.coins

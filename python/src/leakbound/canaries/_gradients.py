@@ -29,7 +29,7 @@ class GradientCanaries:
     Σ_steps ln(1 - q + q exp((x - 1/2) / σ²)).
     ```
     It is what an adversary sees who knows all models of the run, and everything about the other records. No attack on
-    a subsampled Gaussian mechanism shows more, so the audit should find what the plan's forecast says.
+    a subsampled Gaussian mechanism shows more, so the audit should find what the plan's forecast shows.
 
     Training loops call `batch()` once for each step, and `observe(sums)`, or are given `opacus.attach` or
     `jax.audited`, which do.
@@ -146,7 +146,7 @@ class GradientCanaries:
 
         There x is noise alone. With n canaries and steps together, of sum of squares S, a χ² variable gives
         σ² ≤ S / (n - 2 √(n t)) and σ² ≥ S / (n + 2 √(n t) + 2 t), each but for a probability of e^-t (Laurent and
-        Massart 2000, Lemma 1). It assumes normal noise, drawn anew at each step, and a number of steps that was chosen
+        Massart 2000, Lemma 1). It assumes normal noise, drawn again at each step, and a number of steps that was chosen
         before. A σ above the interval is refuted, after few steps; the ε of an audit is a guarantee of another kind,
         which assumes nothing about the noise.
         """

@@ -82,7 +82,7 @@ def attach(
 
 
 class _Steps:
-    """What stands in the place of two methods of the optimizer."""
+    """What replaces two methods of the optimizer."""
 
     def __init__(self, optimizer: Any, parameters: list[Any], canaries: GradientCanaries) -> None:
         self.optimizer, self.parameters, self.canaries = optimizer, parameters, canaries

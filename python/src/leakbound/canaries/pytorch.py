@@ -34,7 +34,7 @@ def loss_scores(
     loss
         From logits and labels to a loss for each example [default: cross-entropy].
     batch
-        Canaries that are computed at once.
+        Canaries that are computed simultaneously.
     """
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
         raise UsageError(f"found {batch!r}, expected a whole number from 1 on", "batch")

@@ -19,7 +19,7 @@ class Engine(Protocol):
     """Where tasks run."""
 
     def threads(self) -> int:
-        """How many tasks run at once."""
+        """How many tasks run simultaneously."""
 
     def run(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any], done: Done) -> list[Any]:
         """`function(shared, task)` for each task, in the order of the tasks."""

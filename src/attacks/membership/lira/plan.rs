@@ -204,7 +204,7 @@ impl Victims {
                 (victims.clone(), models - victims.len())
             }
         };
-        Error::check_length(left >= 2, "shadow models beside a victim", left, "at least 2")?;
+        Error::check_length(left >= 2, "shadow models other than a victim", left, "at least 2")?;
         Ok(victims)
     }
 

@@ -308,7 +308,7 @@ fn impossible_wishes_are_one_line() {
         victim = 4 is not in the models that were recorded, each once
         victim = 1 is not in the models that were recorded, each once
         victims has length 0; expected at least 1
-        shadow models beside a victim has length 1; expected at least 2
+        shadow models other than a victim has length 1; expected at least 2
         LiRA: variant leakpro has one view of a sample, not 2
         LiRA: variant aerni-2024 is online only
         LiRA: variant leakbound does not attack with members only; tf-amia does

@@ -86,7 +86,7 @@ pub(super) const COMPARED: &[ComparedAttack] = &[
     },
     ComparedAttack {
         name: "neighbor-lira-pooled",
-        about: "The same with one variance for all samples",
+        about: "LiRA at the nearest neighbor of each sample, with one variance for all samples",
         build: |victims, _| usual(LiraMode::Online, LiraVariance::Pooled, victims).at_neighbors(),
     },
     ComparedAttack {
@@ -96,7 +96,7 @@ pub(super) const COMPARED: &[ComparedAttack] = &[
     },
     ComparedAttack {
         name: "encoder-lira-pooled",
-        about: "The same with one variance for all samples",
+        about: "LiRA on embeddings of views, with one variance for all samples",
         build: |victims, _| usual(LiraMode::Online, LiraVariance::Pooled, victims).on_encoder(ViewPairs::All),
     },
 ];

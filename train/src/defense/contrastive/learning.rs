@@ -133,7 +133,7 @@ fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Array5<f32>> {
 fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) -> Result<()> {
     let training = trainer.training;
     if training.augmentation.is_some() || training.early_stopping.is_some() {
-        let reason = "encoders learn from random views of their own and for a set number of epochs; leave out flips, \
+        let reason = "encoders learn from their own random views and for a set number of epochs; leave out flips, \
                       shifts and early stopping";
         return reject("defense", reason);
     }

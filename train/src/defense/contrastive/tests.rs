@@ -108,7 +108,7 @@ fn what_encoders_cannot_learn_from_is_rejected() {
     };
     let classifier = |plan| ClassifierPlan { epochs: 0, ..plan };
     let stopping = Some(EarlyStopping { validation: 0.1, patience: 2 });
-    let own = "defense: encoders learn from random views of their own and for a set number of epochs; leave out flips, \
+    let own = "defense: encoders learn from their own random views and for a set number of epochs; leave out flips, \
                shifts and early stopping";
     for (found, expected) in [
         (with(&|plan| EncoderPlan { epochs: 0, ..plan }), "epochs of the encoder = 0 is not in [1, inf)"),
@@ -128,7 +128,7 @@ fn what_encoders_cannot_learn_from_is_rejected() {
         assert_eq!(found, expected);
     }
     let many = with(&|plan| EncoderPlan { views: 1 << 20, ..plan });
-    assert_eq!(many, "shadow models: 6 models at once answer with more than 4 GiB of embeddings");
+    assert_eq!(many, "shadow models: 6 models answer simultaneously with more than 4 GiB of embeddings");
     let batch = with(&|plan| EncoderPlan { batch: 512, ..plan });
     assert!(batch.starts_with("defense: a batch of 512 for an encoder of 1"), "{batch}");
     let queue = moco(&|moco| MoCo { queue: 4096, ..moco });
