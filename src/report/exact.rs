@@ -63,6 +63,11 @@ impl ExactAnswer {
         }
     }
 
+    /// A rate: six digits, or those that are certain.
+    fn certain_rate(&self, value: Number, at_most: Number) -> String {
+        if self.binned { self.certain(value, at_most) } else { significant(value.0, 6) }
+    }
+
     fn outcomes_table(&self) -> Columns<&OutcomeRow> {
         Table::of(self.outcomes.iter().take(self.outcomes_shown()))
             .exact(self.outputs()[0], |row| &row.label)
@@ -106,8 +111,8 @@ impl ExactAnswer {
     fn power_table(&self) -> Columns<&TestPowerRow> {
         Table::of(&self.test_power)
             .short("FPR", |row| row.fpr)
-            .number("TPR, P over Q", 6, |row| row.tpr_forward.0)
-            .number("TPR, Q over P", 6, |row| row.tpr_reverse.0)
+            .exact("TPR, P over Q", |row| self.certain_rate(row.tpr_forward, row.at_most[0]))
+            .exact("TPR, Q over P", |row| self.certain_rate(row.tpr_reverse, row.at_most[1]))
     }
 
     /// What bounds what.

@@ -10,7 +10,7 @@ const PACKAGES: [&str; 8] = ["core", "audit", "mechanisms", "attacks", "checks",
 
 /// As many names as there are, but for the six quantities and `Method`, which macros make. A new one is a decision: raise
 /// this number, or hide what only packages above need.
-const MOST: usize = 698;
+const MOST: usize = 699;
 
 /// What a file makes public: modules, and other names.
 #[derive(Debug, Default, PartialEq)]

@@ -50,11 +50,16 @@ pub enum Exchange<T> {
     Failed(Fault),
 }
 
+/// Answers that outweigh a time-out, and what is lost before a program is given up.
+const TIME_OUT: u32 = 10;
+const PATIENCE: u32 = 5 * TIME_OUT;
+
 /// A program that is started once, kept alive, and sent one request after the other.
 ///
 /// Whatever it does is an answer: a crash, silence, an unreadable line and an unrequested line are [`Fault`]s. After a
-/// fault the process is killed and waited for, and the next request starts a new one, unless none ever answered or two
-/// in a row gave no first answer in time: then it is [given up](Self::given_up). The child processes end with it if
+/// fault the process is killed and waited for, and the next request starts a new one. It is [given up](Self::given_up) if
+/// it never answered, if two starts in a row gave no first answer in time, or if time-outs are more than a tenth of its
+/// answers, beyond the first few. The child processes end with it if
 /// they stayed in its process group; a daemon, which creates a new session, lives on.
 ///
 /// The command is split into words as a POSIX shell splits them, quotes included, and the first word is run; no shell
@@ -73,6 +78,8 @@ struct State {
     process: Option<Process>,
     /// Starts that may still fail to give a first answer in time before the program is given up.
     starts: u32,
+    /// Falls with every answer that is late, and rises with those in time; at 0 the program is given up.
+    patience: u32,
     /// Why no further start is made.
     given_up: Option<Fault>,
 }
@@ -86,7 +93,7 @@ impl LineProgram {
         let words = split_command(operation, command)?;
         let watchdog = Watchdog::start();
         let process = Some(Process::start(&words, limits.longest_line, &watchdog)?);
-        let state = Mutex::new(State { process, starts: 1, given_up: None });
+        let state = Mutex::new(State { process, starts: 1, patience: PATIENCE, given_up: None });
         Ok(Self { words, limits, state, watchdog })
     }
 
@@ -127,9 +134,10 @@ impl LineProgram {
         let time = if process.answers == 0 { self.limits.start_time } else { self.limits.answer_time };
         match process.exchange(request, time, stop).and_then(|line| line.map(|line| read(&line)).transpose()) {
             Err(mut fault) => {
-                if process.answers == 0 && fault.kind == FaultKind::TimeOut {
-                    state.starts -= 1;
-                    if state.starts == 0 {
+                if fault.kind == FaultKind::TimeOut {
+                    state.starts -= u32::from(process.answers == 0);
+                    state.patience = state.patience.saturating_sub(TIME_OUT);
+                    if state.starts == 0 || state.patience == 0 {
                         fault.message += "; it is not started again";
                         state.given_up = Some(fault.clone());
                     }
@@ -142,6 +150,7 @@ impl LineProgram {
                 process.answers += 1;
                 // Kept only after an answer: after a fault dropping it ends the process.
                 (state.process, state.starts) = (Some(process), 2);
+                state.patience = (state.patience + 1).min(PATIENCE);
                 Exchange::Answered(answer)
             }
         }
@@ -368,6 +377,8 @@ mod tests {
         let (once, fault) = starts(&once, 6);
         assert!(once == 3 && fault.is_some(), "{once}");
         assert_eq!(starts("read x; echo yes;", 6), (3, None));
+        let (seldom, fault) = starts("read x; echo yes;", 20);
+        assert!(seldom <= 6 && fault.is_some(), "{seldom}");
     }
 
     #[cfg(unix)]

@@ -9,7 +9,7 @@ use super::token_ensemble::ENSEMBLES;
 use crate::accountant::Statement;
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
-use crate::mechanism::{MechanismKind, RELEASES, misspelling};
+use crate::mechanism::{MechanismKind, RELEASES};
 
 /// Names of accountants that convert by Mironov (2017), Proposition 3; all others do by Balle et al. (2020), Theorem
 /// 21.
@@ -86,8 +86,8 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
         return Ok(accountant);
     }
     let names = accountant_names();
-    let nearest = names.iter().min_by_key(|known| misspelling(known, name));
-    let near = nearest.filter(|known| misspelling(known, name) <= 2);
+    let nearest = names.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    let near = nearest.filter(|known| strsim::damerau_levenshtein(known, name) <= 2);
     let reason = match near {
         Some(known) => format!("unknown accountant `{name}`; did you mean `{known}`?"),
         None => format!("unknown accountant `{name}`; known: {}", names.join(", ")),

@@ -468,17 +468,8 @@ pub(crate) fn write_text(formatter: &mut fmt::Formatter<'_>, name: &str, paramet
     Ok(())
 }
 
-/// Number of names in the error for an unknown one.
-const NEAREST: usize = 8;
 /// Letters by which a name may differ from what is taken for a typing error of it.
 const NEAR: usize = 2;
-
-/// By how many letters a name is a misspelling of a known one; an abbreviation is none.
-#[doc(hidden)]
-#[must_use]
-pub fn misspelling(known: &str, name: &str) -> usize {
-    if name.len() > NEAR && known.starts_with(name) { 0 } else { strsim::damerau_levenshtein(known, name) }
-}
 
 /// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may contain
 /// commas, such as that of another mechanism: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
@@ -499,13 +490,14 @@ pub(crate) fn named<'a, K>(
 ) -> Result<(&'static K, &'a str)> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let kind = kinds.iter().find(|kind| name_of(kind) == name.trim()).ok_or_else(|| {
-        let far = |known: &str| misspelling(known, name.trim());
+        let name = name.trim();
+        let abbreviates = |known: &str| name.len() > NEAR && known.starts_with(name);
+        let far = |known: &str| if abbreviates(known) { 0 } else { strsim::damerau_levenshtein(known, name) };
         let mut names: Vec<&str> = kinds.iter().map(|kind| name_of(kind)).collect();
         names.sort_by_key(|known| far(known));
-        let known = match names.split_at(NEAREST.min(names.len())) {
-            ([nearest, ..], _) if far(nearest) <= NEAR => format!("did you mean `{nearest}`?"),
-            (known, []) => format!("known: {}", known.join(", ")),
-            (known, more) => format!("known: {}, and {} more", known.join(", "), more.len()),
+        let known = match &names[..] {
+            [nearest, ..] if far(nearest) <= NEAR => format!("did you mean `{nearest}`?"),
+            known => format!("known: {}", known.join(", ")),
         };
         rejected(format!("unknown mechanism `{}`; {known}", echo(name)))
     })?;

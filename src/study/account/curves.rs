@@ -220,7 +220,7 @@ pub fn consistent(curves: &[NamedCurve], deltas: &[Delta], conversion: Conversio
 /// # Errors
 /// [`Error::Contradiction`](crate::Error::Contradiction).
 pub fn consistent_losses(curves: &[NamedCurve], losses: &LossComposition, conversion: Conversion) -> Result<()> {
-    for at in &losses.profile {
+    for at in losses.profile.iter().chain([&losses.epsilon]) {
         let mut figures = Figures::new(format!("ε at δ = {} of all answers", at.delta));
         figures.at_least("privacy-loss, at least", at.lower.0);
         figures.at_most("privacy-loss, at most", at.upper.0);

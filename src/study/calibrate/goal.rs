@@ -62,7 +62,8 @@ impl Goal {
             if value > low && value < 1.0 {
                 return Ok(());
             }
-            let reason = format!("{what} = {} is not between {above} = {} and 1", short(value), short(low));
+            let above = if above.is_empty() { short(low) } else { format!("{above} = {}", short(low)) };
+            let reason = format!("{what} = {} is not between {above} and 1", short(value));
             Err(Error::Rejected { operation: "calibrate", reason })
         };
         match *self {
@@ -74,13 +75,13 @@ impl Goal {
             Self::Mu(mu) if mu > 0.0 && mu.is_finite() => Ok(()),
             Self::Mu(mu) => Err(Error::Domain { quantity: "mu", value: mu, domain: "(0, inf)" }),
             Self::TruePositiveRate { most, rate } => {
-                between(rate.get(), 0.0, "false-positive rate", "0")?;
+                between(rate.get(), 0.0, "false-positive rate", "")?;
                 between(most.get(), rate.get(), "true-positive rate", "the false-positive rate")
             }
-            Self::Advantage(most) => between(most.get(), 0.0, "advantage", "0"),
+            Self::Advantage(most) => between(most.get(), 0.0, "advantage", ""),
             Self::Posterior { most, prior, rate } => {
-                between(rate.get(), 0.0, "false-positive rate", "0")?;
-                between(prior.get(), 0.0, "prior", "0")?;
+                between(rate.get(), 0.0, "false-positive rate", "")?;
+                between(prior.get(), 0.0, "prior", "")?;
                 between(most.get(), prior.get(), "posterior", "the prior")?;
                 let reason = format_args!(
                     "a posterior of {} holds for every attacker with a false-positive rate of {}, without noise",

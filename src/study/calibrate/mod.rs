@@ -166,7 +166,9 @@ impl Study for CalibrateStudy {
         let (scale, below) = match found {
             Least::At { enough, too_little } => (enough, too_little),
             Least::Everywhere(scale) => {
-                return Err(self.rejected(&format!("holds even with {}: no noise is needed", self.with(scale))));
+                return Err(
+                    self.rejected(&format!("holds even with {}, the least noise that is tried", self.with(scale)))
+                );
             }
             Least::Nowhere(scale) => {
                 return Err(self.rejected(&format!("is not met by any noise up to {}", self.with(scale))));

@@ -84,7 +84,7 @@ fn all_of(names: &[String]) -> String {
 fn class(name: &str, base: &str, help: &str, fields: &[&Field]) -> String {
     // Keys that Python reserves are items, as `row["from"]`, and no attributes.
     let fields = fields.iter().filter(|field| !RESERVED.contains(&field.name.as_str()));
-    let mut text = format!("class {name}({base}):\n{}\n\n", summarized(help));
+    let mut text = format!("class {name}({base}):\n{}\n", summarized(help));
     for field in fields {
         text += &annotated(&field.name, &field.kind, &field.help);
     }

@@ -78,7 +78,7 @@ impl Entry {
         let about = wrapped(about.trim(), 4, 4);
         let doc = format!("    \"\"\"{}\n\n{about}\n    \"\"\"", sentence(&capital(summary)));
         let mut text = format!(
-            "class {name}({base}):\n{doc}\n\n    _name = \"{}\"\n    _example = \"{}\"\n",
+            "class {name}({base}):\n{doc}\n    _name = \"{}\"\n    _example = \"{}\"\n",
             self.name,
             self.call()
         );

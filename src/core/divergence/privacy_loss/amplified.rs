@@ -1,6 +1,6 @@
 //! Privacy losses of mechanisms that see a record only sometimes.
 
-use super::{Atom, EnclosedLoss, PrivacyLoss};
+use super::{Atom, EnclosedLoss, LEAST, PrivacyLoss};
 use crate::order;
 use crate::quantity::Probability;
 
@@ -40,14 +40,16 @@ fn ln_mean(rate: f64, l: f64) -> f64 {
 
 fn with_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
     // However rare, it remains possible.
-    let infinite = if rate > 0.0 && loss.infinite > 0.0 { (rate * loss.infinite).max(f64::MIN_POSITIVE) } else { 0.0 };
+    let least = if rate > 0.0 { LEAST } else { 0.0 };
+    let infinite = if loss.infinite > 0.0 { (rate * loss.infinite).max(least) } else { 0.0 };
     let mut atoms: Vec<Atom> = Vec::with_capacity(loss.atoms.len() + 1);
     let mut total = infinite;
-    for &Atom { l, p } in loss.atoms.iter().filter(|atom| atom.p > 0.0) {
-        let new = ln_mean(rate, l);
+    for &Atom { l, p } in &loss.atoms {
+        let (new, p) = (ln_mean(rate, l), p.max(LEAST));
         // γ p + (1-γ) q.
         let mass = rate * p + (1.0 - rate) * libm::exp(p.ln() - l);
         let mass = mass * (1.0 + nudge * (1.0 + p.ln().abs() + l.abs()));
+        let mass = mass.max(least);
         total += mass;
         atoms.push(Atom { l: new + nudge * new.abs(), p: mass });
     }

@@ -3,7 +3,7 @@
 use super::lattice::{Above, Below, Masses, kept};
 use super::spectrum::{CyclicDistribution, convolve};
 use super::tail::{MANY, cumulants, log_moment, window};
-use super::{Atom, EnclosedLoss, PrivacyLoss};
+use super::{Atom, EnclosedLoss, LEAST, PrivacyLoss};
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -41,8 +41,6 @@ const RENEWED: usize = 256;
 const RENEWED_FALL: f64 = 300.0;
 /// The search for the lower side starts this much above the upper one, so that a crossing would be detected.
 const BEYOND: f64 = 1e-9;
-/// The smallest double: a probability that underflows is not 0.
-const LEAST: f64 = f64::from_bits(1);
 
 /// A step of the lattice is at least this share of the one before. For exactly known losses, only the lattice makes the
 /// enclosure wide; for enclosed losses the enclosures may as well, and a finer lattice does not narrow those.

@@ -1,6 +1,6 @@
 //! One privacy loss that is at least as large as each of several.
 
-use super::{Atom, PrivacyLoss};
+use super::{Atom, LEAST, PrivacyLoss};
 use crate::order;
 
 /// The largest number of points at which profiles are compared; between points, their maximum is replaced by its chord.
@@ -79,6 +79,10 @@ impl PrivacyLoss {
         if let Some(least) = above {
             push(least, 1.0 - right, &mut steepest);
         }
+        // A loss whose probability underflows is possible all the same, and decides ε at δ = 0.
+        if let Some(&l) = knots.first().filter(|&&l| atoms.first().is_none_or(|first: &Atom| first.l < l)) {
+            atoms.insert(0, Atom { l, p: LEAST });
+        }
         Some(Self { atoms, infinite })
     }
 
@@ -150,6 +154,7 @@ mod tests {
     use super::*;
     use crate::distribution::OutcomeDistribution;
     use crate::divergence::{ComposedDirection, hockey_stick};
+    use crate::quadrature::LogIntegral;
     use crate::quantity::{Delta, Epsilon};
     use proptest::prelude::*;
 
@@ -190,6 +195,24 @@ mod tests {
                 prop_assert!((one.finite_profile(knot) - largest(knot)).abs() < 1e-11);
             }
         }
+    }
+
+    /// The probabilities of both large losses underflow, and one of them is the larger one of its pair only.
+    #[test]
+    fn losses_that_underflow_are_not_lost() {
+        let pair = |ln_p: f64, ln_q: f64| {
+            let of = |ln: f64| {
+                let integrals = [ln, 0.0].map(|ln_value| LogIntegral { ln_value, error: 0.0 });
+                OutcomeDistribution::from_integrals(&integrals).unwrap()
+            };
+            [PrivacyLoss::of_distributions(&of(ln_p), &of(ln_q)), PrivacyLoss::of_distributions(&of(ln_q), &of(ln_p))]
+        };
+        let losses: Vec<PrivacyLoss> = pair(-800.0, -798.0).into_iter().chain(pair(-900.0, -897.5)).flatten().collect();
+        let one = PrivacyLoss::dominating(&losses).unwrap();
+        assert!((one.largest() - 2.5).abs() < 1e-12 && one.infinite() == 0.0, "{one:?}");
+        let twice = ComposedDirection::of_known(&[(&one, 2)], Delta::new(0.0).unwrap(), 1e-3).unwrap();
+        let epsilon = twice.epsilon(Delta::new(0.0).unwrap());
+        assert!((5.0..5.000_001).contains(&epsilon.upper), "{epsilon:?}");
     }
 
     /// Composition preserves it: above the composition of any choice.

@@ -93,12 +93,15 @@ impl PrivacyLoss {
     }
 }
 
+/// What is possible has at least this probability, also where it underflows.
+const LEAST: f64 = f64::from_bits(1);
+
 /// The loss of P against Q, which are known to have the same outcomes.
 pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> PrivacyLoss {
     let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
     let both = |i: &usize| q.ln_p()[*i] > f64::NEG_INFINITY;
     let outcomes = (0..p.outcomes()).filter(possible);
-    let infinite = outcomes.clone().filter(|i| !both(i)).map(|i| p.p()[i]).sum();
+    let infinite = outcomes.clone().filter(|i| !both(i)).map(|i| p.p()[i].max(LEAST)).sum();
     let mut atoms: Vec<Atom> =
         outcomes.filter(both).map(|i| Atom { l: Pair::of(p, q, i).log_ratio(), p: p.p()[i] }).collect();
     order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
