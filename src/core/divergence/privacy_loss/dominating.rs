@@ -210,7 +210,7 @@ mod tests {
         let losses: Vec<PrivacyLoss> = pair(-800.0, -798.0).into_iter().chain(pair(-900.0, -897.5)).flatten().collect();
         let one = PrivacyLoss::dominating(&losses).unwrap();
         assert!((one.largest() - 2.5).abs() < 1e-12 && one.infinite() == 0.0, "{one:?}");
-        let twice = ComposedDirection::of_known(&[(&one, 2)], Delta::new(0.0).unwrap(), 1e-3).unwrap();
+        let twice = ComposedDirection::of_known(&[(one, 2)], Delta::new(0.0).unwrap(), 1e-3).unwrap();
         let epsilon = twice.epsilon(Delta::new(0.0).unwrap());
         assert!((5.0..5.000_001).contains(&epsilon.upper), "{epsilon:?}");
     }
