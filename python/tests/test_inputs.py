@@ -182,6 +182,21 @@ def test_an_error_begins_with_the_parameter(call):
     assert found >= 3
 
 
+def test_data_in_memory_have_the_name_of_their_argument():
+    unknown = {"release": [{"mechanism": "nothing:sigma=2"}]}
+    for name, call in [
+        ("releases", lambda: leakbound.accounting.account(unknown)),
+        ("releases", lambda: leakbound.mechanisms.Releases(unknown["release"]).epsilon(1e-5)),
+        ("counts", lambda: leakbound.audit.counts(([1, 2], [1, 2]), outcomes=["a", "a"])),
+        ("parts", lambda: leakbound.simulate.merge([leakbound.audit.confusion(tp=1, fn=1, fp=1, tn=1)])),
+    ]:
+        with pytest.raises(InputError) as caught:
+            call()
+        assert caught.value.parameter.rstrip("0123456789") in (name, name[:-1]), caught.value
+        assert str(caught.value).startswith(f"{caught.value.parameter}: "), caught.value
+        assert ".toml" not in str(caught.value) and ".csv" not in str(caught.value), caught.value
+
+
 def test_warnings_speak_of_parameters():
     with pytest.warns(leakbound.LeakboundWarning, match=r"a pilot fraction of 0\.1") as caught:
         result = leakbound.audit.counts([600, 300, 100], [500, 300, 200], methods="two-cut-corner", orders=2)

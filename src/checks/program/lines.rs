@@ -52,7 +52,7 @@ pub enum Exchange<T> {
 
 /// Answers that outweigh a time-out, and what is lost before a program is given up.
 const TIME_OUT: u32 = 10;
-const PATIENCE: u32 = 5 * TIME_OUT;
+const MOST_PATIENCE: u32 = 5 * TIME_OUT;
 
 /// A program that is started once, kept alive, and sent one request after the other.
 ///
@@ -93,7 +93,7 @@ impl LineProgram {
         let words = split_command(operation, command)?;
         let watchdog = Watchdog::start();
         let process = Some(Process::start(&words, limits.longest_line, &watchdog)?);
-        let state = Mutex::new(State { process, starts: 1, patience: PATIENCE, given_up: None });
+        let state = Mutex::new(State { process, starts: 1, patience: MOST_PATIENCE, given_up: None });
         Ok(Self { words, limits, state, watchdog })
     }
 
@@ -150,7 +150,7 @@ impl LineProgram {
                 process.answers += 1;
                 // Kept only after an answer: after a fault dropping it ends the process.
                 (state.process, state.starts) = (Some(process), 2);
-                state.patience = (state.patience + 1).min(PATIENCE);
+                state.patience = (state.patience + 1).min(MOST_PATIENCE);
                 Exchange::Answered(answer)
             }
         }
