@@ -370,7 +370,7 @@ mod tests {
         plan.json: plan: found one-run audit: 30 + 11 guesses about 40 canaries; expected 1 to 40 guesses, expected a plan as this program writes it
         plan.json: plan, delta: found delta = 2 is not in [0, 1), expected a plan as this program writes it
         plan.json: plan, attacks: found attacks = 0 is not in [1, 1000], expected a plan as this program writes it
-        plan.json: plan, claim: found mechanism: unknown mechanism `nothing`; known: poisson, gnmax, lnmax, gaussian, laplace, gnss, local-hashing, staircase, and 21 more, expected a plan as this program writes it
+        plan.json: plan, claim: found mechanism: unknown mechanism `nothing`; known: poisson, gnmax, lnmax, gaussian, laplace, gnss, local-hashing, staircase, exponential, categorical, confident-gnmax, confident-lnmax, symmetric-unary, optimized-unary, above-threshold, gaussian-vector, sparse-vector, permute-and-flip, subset-selection, laplace-vector, discrete-laplace, discrete-gaussian, randomized-response, truncated-geometric, without-replacement, shuffled-response, subsampled-gaussian, discrete-laplace-sum, subsampled-gaussian-replace, expected a plan as this program writes it
         plan.json: plan, claim: found times = 0 is not in [1, 2^53], expected a plan as this program writes it
         plan.json: plan, claim: found claimed mu = -1 is not in [0, inf), expected a plan as this program writes it
         plan.json: line 1, character 135: found unknown field `epsilon`, expected one of `canaries`, `seed`, `coins`, `delta`, `failure_probability`, `guesses`, `low_is_member`, `attacks`, `claim`, `sha...

@@ -88,6 +88,17 @@ fn nothing_may_fail_where_probabilities_underflow() {
         assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{release}: {lower} {upper}");
         assert!(upper - lower <= 1e-9 * upper, "{release}: {lower} {upper}");
     }
+    // A vote that can move in several ways: their pairs are joined.
+    for (mechanism, histogram, truth) in [
+        ("exponential:sigma=1", "[800, 1]", 2.0),
+        ("permute-and-flip:sigma=0.3", "[400, 5]", 2.0 / 0.3),
+        ("gnmax:sigma=40", "[2500, 100]", 1.5008),
+    ] {
+        let release = format!("mechanism = \"{mechanism}\"\nhistogram = {histogram}");
+        let [lower, upper] = composed(&release, "--delta 0");
+        assert!(lower <= truth * (1.0 + 1e-3) && truth <= upper * (1.0 + 1e-3), "{release}: {lower} {upper}");
+        assert!(lower <= upper && upper <= truth * 1.002, "{release}: {lower} {upper}");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ class CanaryAudits:
         """Lower bounds of ε at `delta`, of μ, of δ at each of `epsilons`, and of Rényi divergences at each of `orders`.
 
         A threshold must not be chosen on the scores that are bounded: `threshold` is declared before looking, or
-        `selection` says how one is chosen: "uniform" pays for all of them, "split" and "multi-split" set canaries
+        `selection` sets how one is chosen: "uniform" pays for all of them, "split" and "multi-split" set canaries
         aside, and "naive" has no guarantee.
 
         Parameters
@@ -174,7 +174,7 @@ class ScenarioRuns:
 
         Counts are a function of the scenario, the seed and the number of samples alone, on any number of threads and in
         any shards: `shard=(I, N)` draws the I-th of N parts. A scenario may have a seed of its own, which `seed`
-        replaces. `sampling="exact-distribution"` draws counts at once from the distributions, which shows the power of
+        replaces. `sampling="exact-distribution"` draws counts directly from the distributions, which shows the power of
         an audit and no fault of a mechanism.
 
         Parameters

@@ -43,7 +43,7 @@ def exact(
     """Exact output distribution, Rényi divergences, δ(ε), ε(δ) and trade-off curve of one answer of a mechanism.
 
     The mechanism is a noisy argmax of votes with `noise`, or any other by its text form, such as
-    `mechanism="exponential:sigma=2"`. With `worst_neighbor` in the place of `neighbor`, suprema over all changes of one
+    `mechanism="exponential:sigma=2"`. With `worst_neighbor` instead of `neighbor`, suprema over all changes of one
     vote. `claim_rdp` maps orders to claimed divergences. Where `binned` is true the values are lower ends.
 
     Parameters
@@ -183,7 +183,7 @@ def calibrate(
     prior: float = 0.5,
     **options: Unpack[CallOptions],
 ) -> Calibration:
-    """The least noise that meets a goal, for certain: ε at δ, μ, or what any attacker achieves.
+    """The least noise that certainly meets a goal: ε at δ, μ, or what any attacker achieves.
 
     The mechanism is a text form with a question mark for the scale, such as `"subsampled-gaussian:sigma=?,rate=0.01"`.
     One goal is given: `epsilon` with `delta`, `mu`, `tpr` at `fpr`, `advantage`, or `posterior` at `fpr` with `prior`.
@@ -250,7 +250,7 @@ def verify(
     accountant : Accountant
         The name of one of this library's ("gnmax-worst-case", or a wrong one such as "broken:gnmax-half"), or a
         function. It is called with requests such as `{"mechanism": "gnmax", "sigma": 2, "histogram": [3, 1],
-        "repetitions": 1, "order": 8}` and answers the Rényi divergence in nats; with `delta` in the place of `order` it
+        "repetitions": 1, "order": 8}` and answers the Rényi divergence in nats; with `delta` instead of `order` it
         answers ε, with `epsilon` δ. What it cannot answer it declines by `NotImplementedError`; any other exception is
         a finding, with its traceback. It may be called on another thread.
     property : Names, optional

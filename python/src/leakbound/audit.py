@@ -63,7 +63,7 @@ def counts(
         Integers [outcome], or [query, outcome] for several queries; or a file of counts or raw outputs, or the result
         of a simulation. Raw outputs 0, 1, ... in an array are counted by `numpy.bincount`.
     counts_neighbor : ArrayLike, optional
-        The same of the neighboring world, beside an array.
+        The same of the neighboring world, with an array.
     outcomes : Sequence[object], optional
         Names of the outcomes; their positions if not given.
     queries : Sequence[object], optional
@@ -226,7 +226,7 @@ def stream(
     """Audit outputs in the order in which they came; reading stops as soon as a claim is refuted.
 
     Outputs of one world must be independent, and which world is asked next must not depend on them. With `state` the
-    audit goes on from that file, and `outputs` are new ones only.
+    audit continues from that file, and `outputs` are new ones only.
 
     Parameters
     ----------
@@ -453,14 +453,14 @@ def self_check(
 ) -> SelfCheck:
     """Simulate audits of the sizes of the data, without leakage and with a known one, and counts wrong bounds.
 
-    Raises an error with the figures if a finite-sample method is wrong more often than it says.
+    Raises an error with the figures if a finite-sample method is wrong more often than it states.
 
     Parameters
     ----------
     data : CanaryScores | Counts | ArrayLike
         `CanaryScores`, or counts as `audit.counts` takes them; the options of its bounds are for counts only.
     counts_neighbor : ArrayLike, optional
-        The counts of the neighboring world, beside an array.
+        The counts of the neighboring world, with an array.
     pilot : Counts, optional
         Choose the output sets from a pilot recording, which is not used for the bounds.
     pilot_fraction : float, optional

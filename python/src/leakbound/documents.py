@@ -10,7 +10,6 @@ from leakbound._rows import Row, Rows
 
 class Budget(Row):
     """A labeling campaign with one budget."""
-
     budget: Annotated[float, "The budget."]
     delta: Annotated[float, "Its δ."]
     epsilon: Annotated[float, "ε of what was spent."]
@@ -24,14 +23,12 @@ class Budget(Row):
 
 class ProfilePoint(Row):
     """ε at one δ."""
-
     delta: Annotated[float, "δ."]
     epsilon: Annotated[float, "ε."]
 
 
 class AccountCurve(Row):
     """The cost of all answers by one accountant."""
-
     name: Annotated[str, "Its name."]
     meaning: Annotated[str, "What the cost holds for."]
     directions: Annotated[
@@ -46,7 +43,6 @@ class AccountCurve(Row):
 
 class Filter(Row):
     """How many releases of a file pass a privacy filter, in their order."""
-
     budget: Annotated[float, "The budget of ε."]
     delta: Annotated[float, "Its δ."]
     order: Annotated[
@@ -60,7 +56,6 @@ class Filter(Row):
 
 class Input(Row):
     """Which file a result was computed from, to check later whether the file is unchanged."""
-
     name: Annotated[
         str, "The path as the user named it; written to JSON with replacement characters if it is not Unicode."
     ]
@@ -70,7 +65,6 @@ class Input(Row):
 
 class LossEpsilon(Row):
     """ε at one δ between two ends."""
-
     delta: Annotated[float, "δ."]
     lower: Annotated[float, "At most ε."]
     upper: Annotated[float, "At least ε."]
@@ -78,7 +72,6 @@ class LossEpsilon(Row):
 
 class Losses(Row):
     """All answers composed by their privacy losses."""
-
     meaning: Annotated[str, "What the cost holds for."]
     epsilon: Annotated[LossEpsilon, "ε at the answer's δ."]
     profile: Annotated[Rows[LossEpsilon], "ε at other δ."]
@@ -91,7 +84,6 @@ class Losses(Row):
 
 class ResultWarning(Row):
     """Something that a reader must know besides the numbers."""
-
     code: Annotated[str, "Stable name of the kind of warning."]
     message: Annotated[str, "What was found, with its number."]
     hint: Annotated[str, "What to do about it."]
@@ -99,7 +91,6 @@ class ResultWarning(Row):
 
 class BenchRow(Row):
     """One work on one number of threads."""
-
     work: Annotated[str, "Its name."]
     unit: Annotated[str, "What a sample is."]
     threads: Annotated[int, "Threads."]
@@ -110,14 +101,12 @@ class BenchRow(Row):
 
 class Attack(Row):
     """The largest true-positive rate at a false-positive rate."""
-
     fpr: Annotated[float, "False-positive rate."]
     tpr: Annotated[float, "No attacker has a higher true-positive rate."]
 
 
 class CanaryAttack(Row):
     """What one of several sets of scores proves."""
-
     scores: Annotated[str, "What the attack is called, such as the name of its file."]
     epsilon: Annotated[float, "The lower bound of ε at the plan's δ; the bounds of all sets hold simultaneously."]
     mu: Annotated[float | None, "The lower bound of μ, if the plan has one."]
@@ -127,7 +116,6 @@ class CanaryAttack(Row):
 
 class Claim(Row):
     """A claim and its verdict."""
-
     claim: Annotated[str, "The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`."]
     lower: Annotated[
         float,
@@ -142,7 +130,6 @@ class Claim(Row):
 
 class ScoreBound(Row):
     """A lower bound from scores."""
-
     method: Annotated[str, "The method, such as `clopper-pearson` or `one-run`."]
     selection: Annotated[str, "How the threshold, the numbers of guesses, or the bins were chosen."]
     direction: Annotated[str | None, "`forward` for members over others; absent if both directions share the bound."]
@@ -157,7 +144,6 @@ class ScoreBound(Row):
 
 class FalseClaims(Row):
     """How often the chosen practice claims leakage for equal distributions."""
-
     claims: Annotated[int, "Simulated audits of the same number of canaries with a bound above 0."]
     repetitions: Annotated[int, "All simulated audits."]
     rate: Annotated[float, "The share with a bound above 0."]
@@ -165,7 +151,6 @@ class FalseClaims(Row):
 
 class ForecastRange(Row):
     """The distribution of a bound over simulated audits."""
-
     low: Annotated[float, "A twentieth of the audits find a smaller bound."]
     median: Annotated[float, "The median of the bounds."]
     high: Annotated[float, "A twentieth of the audits find a larger bound."]
@@ -173,7 +158,6 @@ class ForecastRange(Row):
 
 class ForecastRanges(Row):
     """What audits find if each canary is as visible as the claim allows."""
-
     epsilon: Annotated[ForecastRange, "The bound of ε at the plan's δ."]
     mu: Annotated[ForecastRange | None, "The bound of μ, if the plan has one."]
     repetitions: Annotated[int, "Simulated audits."]
@@ -181,7 +165,6 @@ class ForecastRanges(Row):
 
 class OneRun(Row):
     """The guesses of one run."""
-
     selection: Annotated[str, "How the numbers of guesses were chosen."]
     canaries: Annotated[int, "Canaries that the bound concerns."]
     guessed_members: Annotated[int, "k+: canaries called members."]
@@ -191,7 +174,6 @@ class OneRun(Row):
 
 class Rate(Row):
     """Counts and limits at one threshold."""
-
     threshold: Annotated[float, "The threshold."]
     true_positives: Annotated[int, "Members at or above it."]
     false_positives: Annotated[int, "Others at or above it."]
@@ -201,7 +183,6 @@ class Rate(Row):
 
 class RecordedTrainingClaim(Row):
     """A claim about a training."""
-
     epsilon: float | None
     mechanism: tuple[Any, Any] | None
     mu: float | None
@@ -209,13 +190,11 @@ class RecordedTrainingClaim(Row):
 
 class RecordedGuesses(Row):
     """Numbers of guesses, or how they are chosen."""
-
     declared: tuple[Any, Any] | None
 
 
 class RecordedCanaryPlan(Row):
     """A plan in the form of a document."""
-
     canaries: Annotated[int, "Number of canaries."]
     seed: Annotated[int, "The seed of the coins, of ties and of splits."]
     coins: Annotated[str, "A digit for each canary: 1 if the run is to be trained on it."]
@@ -232,7 +211,6 @@ class RecordedCanaryPlan(Row):
 
 class RdpBound(Row):
     """One Rényi bound."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method."]
     direction: Annotated[str, "Which divergence."]
@@ -244,7 +222,6 @@ class RdpBound(Row):
 
 class ConvertedEpsilon(Row):
     """ε at δ of a composed curve."""
-
     delta: Annotated[float, "δ."]
     epsilon: Annotated[float, "ε by the improved conversion, the larger of both directions."]
     order: Annotated[float, "The order that gives it."]
@@ -253,7 +230,6 @@ class ConvertedEpsilon(Row):
 
 class ComposedCurve(Row):
     """A curve of the whole sequence of queries."""
-
     name: Annotated[str, "`lower-sum`, `lower-largest-query`, `exact-sum`, `joint-exact`, a cap, or an accountant."]
     kind: Annotated[str, "On which side of the truth it is."]
     direction: Annotated[str, "Which divergence."]
@@ -264,7 +240,6 @@ class ComposedCurve(Row):
 
 class Composed(Row):
     """The figures of the whole sequence."""
-
     composition: Annotated[str, "The mode: independent, shared-teachers or per-query."]
     sequence: Annotated[str, "What the sequence is, in words."]
     queries: Annotated[int, "Number of queries in the sequence."]
@@ -277,7 +252,6 @@ class Composed(Row):
 
 class DistributionDivergence(Row):
     """The divergence of a distribution that was given."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     direction: Annotated[str, "Which divergence."]
     order: Annotated[float, "α."]
@@ -286,7 +260,6 @@ class DistributionDivergence(Row):
 
 class EpsilonLower(Row):
     """One ε bound."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method."]
     direction: Annotated[str, "Which inequality."]
@@ -298,7 +271,6 @@ class EpsilonLower(Row):
 
 class Failure(Row):
     """The stated failure probability, what it is for, and the share of each bound."""
-
     probability: Annotated[float, "The stated probability."]
     per: Annotated[
         str,
@@ -316,7 +288,6 @@ class Failure(Row):
 
 class Forecast(Row):
     """Samples that a method would need, if the divergence is as estimated."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method."]
     direction: Annotated[str, "Which divergence."]
@@ -332,7 +303,6 @@ class Forecast(Row):
 
 class OutputSet(Row):
     """An output set that was used."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     source: Annotated[str, "Where the set comes from."]
     outcomes: Annotated[tuple[str, ...], "Labels of the outcomes in the set."]
@@ -341,7 +311,6 @@ class OutputSet(Row):
 
 class Recommendation(Row):
     """The methods that were recommended for a query."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[str, "The method of the Rényi bounds."]
     epsilon_method: Annotated[str, "The method of the ε bounds."]
@@ -350,7 +319,6 @@ class Recommendation(Row):
 
 class DeltaLower(Row):
     """A bound of δ at ε."""
-
     direction: Annotated[str, "Which inequality."]
     epsilon: Annotated[float, "ε."]
     delta_lower: Annotated[float, "The lower bound of δ."]
@@ -358,7 +326,6 @@ class DeltaLower(Row):
 
 class TradeOffPoint(Row):
     """Limits of both probabilities of one output set."""
-
     outcomes: Annotated[tuple[str, ...], "Labels of the outcomes in the set."]
     p: Annotated[tuple[float, float], "Lower and upper limit of P(O)."]
     q: Annotated[tuple[float, float], "Lower and upper limit of Q(O)."]
@@ -366,7 +333,6 @@ class TradeOffPoint(Row):
 
 class TradeOff(Row):
     """What one event shows about the trade-off of both worlds: everything in the row holds simultaneously."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     method: Annotated[
         str, "`trade-off-band` for all thresholds of the guessed ratio, `clopper-pearson` for the output sets."
@@ -380,7 +346,6 @@ class TradeOff(Row):
 
 class AccountantRdp(Row):
     """One value of one accountant."""
-
     name: Annotated[str, "Its name."]
     order: Annotated[float, "α."]
     direction: Annotated[str, "The divergence that it bounds."]
@@ -389,7 +354,6 @@ class AccountantRdp(Row):
 
 class Neighbor(Row):
     """A change of a histogram; classes are counted from 0."""
-
     by: Annotated[tuple[int, ...] | None, "The change of each count: -1, 0 or 1."]
     change: str | None
     to: Annotated[int | None, "The class that gains it."]
@@ -397,7 +361,6 @@ class Neighbor(Row):
 
 class Divergence(Row):
     """The Rényi divergence of one order in both directions."""
-
     order: Annotated[float, "α."]
     forward: Annotated[float, "D(P‖Q)."]
     reverse: Annotated[float, "D(Q‖P)."]
@@ -411,7 +374,6 @@ class Divergence(Row):
 
 class ProfileEpsilon(Row):
     """ε at one δ in both directions."""
-
     delta: Annotated[float, "δ."]
     epsilon_forward: Annotated[float, "Smallest ε with P ≤ e^ε Q + δ."]
     epsilon_reverse: Annotated[float, "Smallest ε with Q ≤ e^ε P + δ."]
@@ -425,7 +387,6 @@ class ProfileEpsilon(Row):
 
 class HockeyStick(Row):
     """δ at one ε in both directions."""
-
     epsilon: Annotated[float, "ε."]
     delta_forward: Annotated[float, "Smallest δ with P ≤ e^ε Q + δ."]
     delta_reverse: Annotated[float, "Smallest δ with Q ≤ e^ε P + δ."]
@@ -439,7 +400,6 @@ class HockeyStick(Row):
 
 class Outcome(Row):
     """One outcome under both histograms."""
-
     label: Annotated[
         str,
         "Class, counted from 0, or `abstain`; for other outputs the number of the outcome or of its bin, counted from 0.",
@@ -452,7 +412,6 @@ class Outcome(Row):
 
 class BestTest(Row):
     """The largest true-positive rate of any test at one false-positive rate, in both directions."""
-
     fpr: Annotated[float, "False-positive rate."]
     tpr_forward: Annotated[
         float, "The largest share of the outputs of P that a test accepts if it accepts this share of the outputs of Q."
@@ -470,7 +429,6 @@ class BestTest(Row):
 
 class EventBar(Row):
     """Outputs that a figure shows as one bar: a value, or a bin of the number that the event looks at."""
-
     outcome: Annotated[str, "The outputs in words; for a bin, where it begins."]
     low: Annotated[float | None, "Where a bin begins."]
     count: Annotated[int, "Outputs of the dataset."]
@@ -480,7 +438,6 @@ class EventBar(Row):
 
 class RecordedClaim(Row):
     """A claim, so that it can be tested again."""
-
     epsilon: Row | None
     mu: float | None
     rdp: Row | None
@@ -491,7 +448,6 @@ class RefutingEvent(Row):
 
     Two neighbors, and a set of outputs whose probability under one is too large for the claim.
     """
-
     claim: Annotated[str, "The claim in words."]
     claimed: Annotated[RecordedClaim, "The claim."]
     dataset: Annotated[tuple[Any, ...], "The dataset."]
@@ -519,7 +475,6 @@ class Naming(Row):
 
     If one of all pairs does so by an event that has a small probability under one dataset and none under its neighbor.
     """
-
     pairs: Annotated[int, "Number of pairs that are searched."]
     event_probability: Annotated[
         float,
@@ -532,7 +487,6 @@ class Naming(Row):
 
 class TriedPair(Row):
     """A pair of datasets that was tried."""
-
     dataset: Annotated[tuple[Any, ...], "The dataset."]
     neighbor: Annotated[tuple[Any, ...], "Its neighbor."]
     pattern: Annotated[str, "What the pair looks like."]
@@ -547,7 +501,6 @@ class TriedPair(Row):
 
 class RunsMade(Row):
     """Runs of each world."""
-
     search: Annotated[int, "Runs of the search over all pairs, which choose pair and witness."]
     bounded: Annotated[int, "Fresh runs of the chosen pair, from which the bounds come."]
     shrink: Annotated[int, "Runs that shrank the counterexample, and those that then tested it."]
@@ -555,7 +508,6 @@ class RunsMade(Row):
 
 class OutcomeCount(Row):
     """An outcome: outputs that are counted together."""
-
     outcome: Annotated[str, "The outcome in words."]
     count: Annotated[int, "Outputs of the dataset."]
     count_neighbor: Annotated[int, "Outputs of its neighbor."]
@@ -563,14 +515,12 @@ class OutcomeCount(Row):
 
 class Witness(Row):
     """The function from outputs to outcomes under which both worlds were compared."""
-
     looks_at: Annotated[str, "What the function looks at."]
     outcomes: Annotated[Rows[OutcomeCount], "Fresh outputs by outcome; those of the search if it ended early."]
 
 
 class SamplesAsCanaries(Row):
     """Whether samples are fit to measure with."""
-
     attack: Annotated[str, "The attack."]
     victims: Annotated[int, "Victims."]
     samples: Annotated[int, "Samples with both members and non-members."]
@@ -586,7 +536,6 @@ class SamplesAsCanaries(Row):
 
 class RateAt(Row):
     """TPR at one target FPR, by the rule that guesses "member" if score > `above`."""
-
     target_fpr: Annotated[float, "The FPR that the rule does not exceed on the recorded guesses."]
     above: Annotated[
         float | None, "\"Member\" is guessed if score > above; absent: always. It is a score of a non-member."
@@ -622,7 +571,6 @@ class RateAt(Row):
 
 class Level(Row):
     """One attack at one level."""
-
     attack: Annotated[str, "The attack."]
     level: Annotated[str, "`population`, `class`, `top` or `most-vulnerable`."]
     label: Annotated[int | None, "The label of a class."]
@@ -648,7 +596,6 @@ class Level(Row):
 
 class RocLimit(Row):
     """Limits of the ROC at one FPR, each alone."""
-
     fpr: Annotated[float, "False-positive rate."]
     tpr_lower: Annotated[float, "Lower limit of the TPR."]
     tpr_upper: Annotated[float, "Upper limit of the TPR."]
@@ -656,7 +603,6 @@ class RocLimit(Row):
 
 class RocPoint(Row):
     """A point of a ROC."""
-
     threshold: Annotated[float | None, "\"Member\" is guessed if score ≥ threshold; absent: never."]
     fpr: Annotated[float, "False-positive rate."]
     tpr: Annotated[float, "True-positive rate."]
@@ -664,7 +610,6 @@ class RocPoint(Row):
 
 class AttackRoc(Row):
     """The ROC of the population under one attack."""
-
     attack: Annotated[str, "The attack."]
     points: Annotated[Rows[RocPoint], "Points from the origin; at most 400 of them."]
     limits: Annotated[Rows[RocLimit], "Limits, finite-sample if guesses are independent."]
@@ -672,7 +617,6 @@ class AttackRoc(Row):
 
 class SampleRate(Row):
     """A single sample."""
-
     sample: Annotated[int, "Its place, from 0."]
     tpr: Annotated[float, "Share of the victims trained on it that are found."]
     auc: Annotated[float, "Area under its ROC."]
@@ -682,7 +626,6 @@ class SampleRate(Row):
 
 class SampleLevel(Row):
     """Every single sample under one attack, the most vulnerable first."""
-
     attack: Annotated[str, "The attack."]
     target_fpr: Annotated[float, "The FPR that the rule of each sample does not exceed."]
     population_tpr: Annotated[float, "The population's TPR at the same FPR."]
@@ -692,7 +635,6 @@ class SampleLevel(Row):
 
 class ScoreHistogram(Row):
     """A histogram of the scores of one sample over the victims."""
-
     attack: Annotated[str, "The attack."]
     sample: Annotated[int, "The sample."]
     edges: Annotated[tuple[float, ...], "Ends of the bins, one more than bins; the last bin holds its upper end."]
@@ -704,7 +646,6 @@ class ScoreHistogram(Row):
 
 class MemorizationBound(Row):
     """What the canaries show about ε."""
-
     method: Annotated[str, "`label-guesses` or `antipodes`."]
     selection: Annotated[str, "How the confidence threshold was chosen."]
     threshold: Annotated[
@@ -722,7 +663,6 @@ class MemorizationBound(Row):
 
 class Distance(Row):
     """How far the ensemble of one property value is from the student."""
-
     value: Annotated[int, "The property value, counted from 0."]
     distance: Annotated[float, "Mean divergence from the student in nats."]
     inferred: Annotated[bool, "Whether it is the nearest."]
@@ -730,7 +670,6 @@ class Distance(Row):
 
 class Tightness(Row):
     """How close the bounds of one quantity come to it."""
-
     quantity: Annotated[str, "`rdp` or `epsilon`."]
     direction: Annotated[str, "Which divergence or inequality."]
     order: Annotated[float | None, "α, for `rdp`."]
@@ -743,7 +682,6 @@ class Tightness(Row):
 
 class Check(Row):
     """A method in one case of one query."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     case: Annotated[str, "The distributions."]
     method: Annotated[str, "The method."]
@@ -759,7 +697,6 @@ class Check(Row):
 
 class CheckedQuery(Row):
     """Sizes of the simulated audits of a query."""
-
     query: Annotated[str, "The query; empty if the file has no queries."]
     outcomes: Annotated[int, "Number of outcomes."]
     counts: Annotated[tuple[int, int], "Outputs that are bounded: of the dataset, of its neighbor."]
@@ -768,7 +705,6 @@ class CheckedQuery(Row):
 
 class QueryDistribution(Row):
     """The computed distributions of one query, which its counts converge to."""
-
     error: Annotated[float | None, "Estimated largest relative error of a probability."]
     method: Annotated[str | None, "How they were computed: `exact`, up to rounding and quadrature, or `series`."]
     p: Annotated[tuple[float, ...] | None, "Probability of each outcome under the dataset."]
@@ -781,7 +717,6 @@ class QueryDistribution(Row):
 
 class Plan(Row):
     """Everything that determines the counts of a simulation: parts with equal plans may be added up."""
-
     scenario_sha256: Annotated[
         str,
         "Identity of what is simulated: the [SHA-256 of the scenario](super::Scenario::sha256), 64 hexadecimal digits.",
@@ -797,7 +732,6 @@ class Plan(Row):
 
 class QueryCounts(Row):
     """Counts of one query, in the form that `leakbound audit counts` reads."""
-
     labels: Annotated[tuple[str, ...], "The outcomes."]
     counts: Annotated[tuple[int, ...], "Counts under the dataset."]
     counts_neighbor: Annotated[tuple[int, ...], "Counts under the neighbor."]
@@ -806,7 +740,6 @@ class QueryCounts(Row):
 
 class StreamBins(Row):
     """The bins of a stream of numbers, and the first outputs that chose them."""
-
     pilot_outputs: Annotated[int, "Outputs of the dataset that chose the bins and are not bounded."]
     pilot_outputs_neighbor: Annotated[int, "Those of its neighbor."]
     labels: Annotated[tuple[str, ...], "The bins as intervals, from below; none while the pilot lasts."]
@@ -814,7 +747,6 @@ class StreamBins(Row):
 
 class TextRate(Row):
     """TPR at one target FPR, of documents, by the rule that guesses "member" if score > `above`."""
-
     target_fpr: Annotated[float, "The FPR that the rule does not exceed on the recorded documents."]
     above: Annotated[
         float | None, "\"Member\" is guessed if score > above; absent: always. It is a score of a non-member."
@@ -837,7 +769,6 @@ class TextRate(Row):
 
 class TextAttack(Row):
     """One score of documents as an attack."""
-
     score: Annotated[str, "The score; high means member."]
     auc: Annotated[float, "Area under the ROC of the recorded documents."]
     auc_lower: Annotated[float, "Lower limit of the area of the distributions that they come from."]
@@ -860,7 +791,6 @@ class TextAttack(Row):
 
 class TextSizes(Row):
     """How much was recorded."""
-
     sequences: Annotated[int, "Sequences."]
     tokens: Annotated[int, "Tokens of all of them."]
     members: Annotated[int, "Documents that the model was trained on; sequences, if no documents are recorded."]
@@ -869,7 +799,6 @@ class TextSizes(Row):
 
 class VulnerableSequence(Row):
     """A member sequence with a high score."""
-
     score: Annotated[str, "The score."]
     sequence: Annotated[int, "The sequence, counted from 0."]
     document: Annotated[str | None, "Its document, if documents are recorded."]
@@ -879,7 +808,6 @@ class VulnerableSequence(Row):
 
 class TokenAccountant(Row):
     """An accountant at one order, next to the exact values."""
-
     name: Annotated[str, "Its name."]
     source: Annotated[str, "Who states it."]
     validity: Annotated[str, "The validity of the theorem, or `heuristic` for what authors charge without a proof."]
@@ -893,7 +821,6 @@ class TokenAccountant(Row):
 
 class TokenEpsilon(Row):
     """ε of all answers by an accountant, even if contexts depend on answers."""
-
     name: Annotated[str, "The name of the bound of one answer."]
     composition: Annotated[str, "How the answers are composed."]
     epsilon: Annotated[float, "ε at δ."]
@@ -902,7 +829,6 @@ class TokenEpsilon(Row):
 
 class LeakingPosition(Row):
     """A position that leaks more than others."""
-
     position: Annotated[int, "The position, from 0."]
     token: Annotated[int | None, "The token that was answered."]
     member: Annotated[int, "The member, or the owner of several models, that leaks most."]
@@ -914,7 +840,6 @@ class LeakingPosition(Row):
 
 class TokenMember(Row):
     """What the tokens that were answered show of a member."""
-
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
     replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     loss: Annotated[
@@ -942,7 +867,6 @@ class TokenMember(Row):
 
 class PlantedTest(Row):
     """Whether planted sequences are likelier to the members that were trained on them."""
-
     sequences: Annotated[int, "Planted sequences."]
     mean_rank: Annotated[
         float,
@@ -958,7 +882,6 @@ class PlantedTest(Row):
 
 class TokenRenyi(Row):
     """A Rényi divergence of all answers together, against a neighbor."""
-
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
     replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     order: Annotated[float, "The order α."]
@@ -981,7 +904,6 @@ class TokenRenyi(Row):
 
 class TranscriptMember(Row):
     """Lower bounds of ε and μ of all answers by transcripts."""
-
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
     replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     pilot: Annotated[int, "Transcripts of both ensembles that defined the groups and are not counted."]
@@ -992,7 +914,6 @@ class TranscriptMember(Row):
 
 class TranscriptRenyi(Row):
     """Lower bounds of a Rényi divergence of all answers by transcripts, with the exact values."""
-
     member: Annotated[int, "The member, or the owner of several models, that is removed or replaced."]
     replaced_by: Annotated[int | None, "The reserve model that replaces it; absent if it is removed."]
     order: Annotated[float, "The order α."]
@@ -1008,7 +929,6 @@ class TranscriptsSection(Row):
     Each is an answer at every position, by the ensemble or by a neighbor. Groups of similar privacy losses are a k-cut.
     All bounds hold simultaneously with those of the answered tokens, whatever the recorded distributions are.
     """
-
     source: Annotated[str, "Where transcripts come from."]
     transcripts: Annotated[int, "Transcripts of each ensemble."]
     seed: Annotated[int, "The seed of the pilot, and of simulated transcripts."]
@@ -1020,7 +940,6 @@ class TranscriptsSection(Row):
 
 class Case(Row):
     """A request with the factor by which properties that compare two requests change the order or the noise."""
-
     histogram: Annotated[tuple[int, ...], "Votes per class, or the single count, as the mechanism's relation requires."]
     repetitions: Annotated[int, "Independent outputs for the same votes."]
     factor: Annotated[float, "A factor above 1."]
@@ -1032,14 +951,12 @@ class Case(Row):
 
 class Fault(Row):
     """How a program failed to answer."""
-
     kind: Annotated[str, "The kind of failure."]
     message: Annotated[str, "What was seen, on one line."]
 
 
 class Violation(Row):
     """How a property does not hold."""
-
     claim: Annotated[float, "The claim that is wrong."]
     limit: Annotated[
         float,
@@ -1053,7 +970,6 @@ class Violation(Row):
 
 class Counterexample(Row):
     """The smallest case in which a property does not hold."""
-
     case: Annotated[Case, "The case."]
     drawn: Annotated[Case, "The case as it was drawn."]
     index: Annotated[int, "The number of the case, from 1 on."]
@@ -1066,7 +982,6 @@ class Counterexample(Row):
 
 class Property(Row):
     """What was found about one property."""
-
     property: Annotated[str, "Its name."]
     kind: Annotated[str, "What it means if the property does not hold."]
     theorem: Annotated[str, "What is tested, and the theorem."]
@@ -1085,7 +1000,6 @@ class Property(Row):
 
 class AddedPoint(Row):
     """The point added by an adversary who does not choose the queries."""
-
     search: Annotated[str, "Where it was searched for."]
     row: Annotated[
         int | None, "Its row among the candidates, or among the training points if all of them were candidates."
@@ -1097,7 +1011,6 @@ class AddedPoint(Row):
 
 class ModelDivergence(Row):
     """The divergence of one order."""
-
     order: Annotated[float, "α."]
     forward: Annotated[float, "D(S‖S')."]
     reverse: Annotated[float, "D(S'‖S)."]
@@ -1105,7 +1018,6 @@ class ModelDivergence(Row):
 
 class UpperRdp(Row):
     """One upper bound of one answer."""
-
     name: Annotated[str, "The accountant."]
     order: Annotated[float, "α."]
     direction: Annotated[str, "The divergence that it bounds."]
@@ -1115,7 +1027,6 @@ class UpperRdp(Row):
 
 class Query(Row):
     """One query: what was observed, what is true of the model, and what is guaranteed."""
-
     query: Annotated[str, "Position of the query in the recording."]
     label: Annotated[int | None, "Its true class, if recorded."]
     counts: Annotated[tuple[int, ...], "Outputs per class under S."]
@@ -1134,14 +1045,12 @@ class Query(Row):
 
 class SeriesNote(Row):
     """How far a series for the distribution was taken, the worst of all queries and both worlds."""
-
     degree: Annotated[int, "The last degree."]
     remainder: Annotated[float, "What is left out, relative to each probability: an estimate, not a bound."]
 
 
 class SeriesCheck(Row):
     """A divergence by the series, compared with a Monte Carlo estimate that does not use it."""
-
     query: Annotated[str, "The query that leaks most by the series."]
     order: Annotated[float, "α; the divergence is D(S‖S')."]
     series: Annotated[float, "Its value by the series."]
@@ -1152,7 +1061,6 @@ class SeriesCheck(Row):
 
 class Document(Row):
     """What every document has."""
-
     schema: Annotated[str, "`leakbound.<command>/1`."]
     command: Annotated[str, "The command, such as `audit counts`."]
     version: Annotated[str, "Version of the program."]
@@ -1164,7 +1072,6 @@ class Document(Row):
 
 class AccountDocument(Document):
     """The document of `account`."""
-
     queries: Annotated[int, "Number of answers, or of releases."]
     delta: Annotated[float, "δ."]
     conversion: Annotated[str, "How RDP became ε."]
@@ -1177,7 +1084,6 @@ class AccountDocument(Document):
 
 class BenchDocument(Document):
     """The document of `bench`."""
-
     cores: Annotated[int, "Cores that the system offers."]
     machine: Annotated[str, "Architecture and system."]
     rows: Annotated[Rows[BenchRow], "All measurements."]
@@ -1185,7 +1091,6 @@ class BenchDocument(Document):
 
 class CalibrateDocument(Document):
     """The document of `calibrate`."""
-
     mechanism: Annotated[str, "The mechanism with the scale that was found."]
     parameter: Annotated[str, "The parameter that was searched for."]
     scale: Annotated[float, "The least scale at which the bound meets the goal."]
@@ -1200,7 +1105,6 @@ class CalibrateDocument(Document):
 
 class CanaryAuditDocument(Document):
     """The document of `canaries audit`."""
-
     plan_sha256: Annotated[str, "The SHA-256 of the plan."]
     claimed_epsilon: Annotated[float | None, "ε at the plan's δ that the claim implies."]
     most_shown: Annotated[float, "The largest bound of ε that the plan can give."]
@@ -1226,7 +1130,6 @@ class CanaryAuditDocument(Document):
 
 class CanaryPlanDocument(Document):
     """The document of `canaries plan`."""
-
     plan: Annotated[RecordedCanaryPlan, "The plan, which the audit reads."]
     members: Annotated[int, "Canaries that the run is to be trained on."]
     claimed_epsilon: Annotated[float | None, "ε at the plan's δ that the claim implies."]
@@ -1239,7 +1142,6 @@ class CanaryPlanDocument(Document):
 
 class CountsDocument(Document):
     """The document of several commands: `audit counts` and `audit confusion`."""
-
     failure: Annotated[Failure, "What the failure probability is for."]
     bounds: Annotated[Rows[RdpBound], "Rényi bounds."]
     epsilon: Annotated[Rows[EpsilonLower], "ε bounds."]
@@ -1254,7 +1156,6 @@ class CountsDocument(Document):
 
 class ExactDocument(Document):
     """The document of `exact`."""
-
     mechanism: Annotated[str, "The mechanism, such as `exponential:sigma=2`."]
     histogram: Annotated[str, "The histogram of the dataset."]
     neighbor: Annotated[
@@ -1282,7 +1183,6 @@ class ExactDocument(Document):
 
 class MechanismDocument(Document):
     """The document of `audit mechanism`."""
-
     program: Annotated[str, "The program."]
     repeatable: Annotated[bool, "Whether it repeats its outputs for the same seed."]
     round: Annotated[
@@ -1313,7 +1213,6 @@ class MembershipDocument(Document):
     `membership lira`, `membership label-only`, `membership threshold`, `membership rmia`, `membership risk`,
     `membership attacker` and `membership compare`.
     """
-
     levels: Annotated[Rows[Level], "Attack by level: population, classes, top, most vulnerable sample."]
     roc: Annotated[Rows[AttackRoc], "ROC of the population under each attack, thinned out, with limits."]
     sample_level: Annotated[
@@ -1327,7 +1226,6 @@ class MembershipDocument(Document):
 
 class MemorizationDocument(Document):
     """The document of `label-dp memorization`."""
-
     canaries: Annotated[int, "Canaries of the file."]
     classes: Annotated[int, "Classes."]
     epsilon: Annotated[Rows[MemorizationBound], "Bounds of ε."]
@@ -1336,7 +1234,6 @@ class MemorizationDocument(Document):
 
 class PropertyDistanceDocument(Document):
     """The document of `property distance`."""
-
     inferred: Annotated[int, "The inferred property value, counted from 0."]
     margin: Annotated[float, "Distance of the second nearest value minus that of the nearest."]
     p_value: Annotated[float, "Permutation p-value."]
@@ -1346,7 +1243,6 @@ class PropertyDistanceDocument(Document):
 
 class ScoresDocument(Document):
     """The document of `audit scores`."""
-
     members: Annotated[int, "Canaries that were trained on."]
     non_members: Annotated[int, "Canaries that were not."]
     epsilon: Annotated[Rows[ScoreBound], "Bounds of ε at δ."]
@@ -1364,7 +1260,6 @@ class ScoresDocument(Document):
 
 class SelfCheckDocument(Document):
     """The document of several commands: `self-check audit counts` and `self-check audit scores`."""
-
     failure: Annotated[Failure | None, "What the failure probability is for."]
     queries: Annotated[Rows[CheckedQuery] | None, "What was simulated."]
     checks: Annotated[Rows[Check], "Every method in every case."]
@@ -1378,7 +1273,6 @@ class SelfCheckDocument(Document):
 
 class SimulationDocument(Document):
     """The document of several commands: `simulate` and `merge`."""
-
     plan: Annotated[Plan, "What decides the counts; answers with equal plans may be merged."]
     blocks: Annotated[
         tuple[tuple[int, int], ...], "The blocks that every query holds, as ranges that exclude their end."
@@ -1394,7 +1288,6 @@ class SimulationDocument(Document):
 
 class StreamDocument(Document):
     """The document of `audit stream`."""
-
     outputs: Annotated[int, "Outputs of the dataset so far, those of earlier runs included."]
     outputs_neighbor: Annotated[int, "Outputs of its neighbor so far."]
     pairs: Annotated[int, "Pairs made of them."]
@@ -1407,7 +1300,6 @@ class StreamDocument(Document):
 
 class TextMembershipDocument(Document):
     """The document of `membership text`."""
-
     sizes: Annotated[TextSizes, "How much was recorded."]
     documents_recorded: Annotated[
         bool,
@@ -1424,7 +1316,6 @@ class TextMembershipDocument(Document):
 
 class TokensDocument(Document):
     """The document of `audit tokens`."""
-
     mechanism: Annotated[str, "The mechanism, in its text form."]
     contexts: Annotated[str, "Where contexts come from."]
     neighbors: Annotated[str, "Which ensembles are neighbors."]
@@ -1445,7 +1336,6 @@ class TokensDocument(Document):
 
 class VerificationDocument(Document):
     """The document of `verify`."""
-
     accountant: Annotated[str, "Name or command of the accountant."]
     scope: Annotated[str, "What its claims depend on."]
     refuted: Annotated[bool, "Whether any property was refuted."]
@@ -1454,7 +1344,6 @@ class VerificationDocument(Document):
 
 class VotesDocument(Document):
     """The document of `audit votes`."""
-
     failure: Annotated[Failure, "What the failure probability is for."]
     distribution: Annotated[str, "What the divergences of the fitted model are."]
     queries: Annotated[Rows[Query], "The queries."]

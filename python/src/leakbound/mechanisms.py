@@ -25,10 +25,9 @@ class Gnmax(Mechanism):
 
     Data: votes per class. Neighbors: one vote moves to another class.
     """
-
     _name = "gnmax"
     _example = "sigma=40"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class Lnmax(Mechanism):
@@ -36,10 +35,9 @@ class Lnmax(Mechanism):
 
     Data: votes per class. Neighbors: one vote moves to another class.
     """
-
     _name = "lnmax"
     _example = "sigma=20"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class Gaussian(Mechanism):
@@ -47,10 +45,9 @@ class Gaussian(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "gaussian"
     _example = "sigma=2"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class Laplace(Mechanism):
@@ -58,10 +55,9 @@ class Laplace(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "laplace"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class SubsampledGaussian(Mechanism):
@@ -69,10 +65,9 @@ class SubsampledGaussian(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "subsampled-gaussian"
     _example = "sigma=1, rate=0.01"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     rate: Annotated[float, "Sampling rate: the probability that a record is in the sample."]
 
 
@@ -82,10 +77,9 @@ class ConfidentGnmax(Mechanism):
     `max` adds one noise to it, `per-class` a noise to every count. Data: votes per class. Neighbors: one vote moves to
     another class.
     """
-
     _name = "confident-gnmax"
     _example = "sigma=40, threshold=200, threshold_sigma=150, threshold_form='max'"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     threshold: Annotated[float, "Threshold, in votes."]
     threshold_sigma: Annotated[Scale, "Scale of the noise of the threshold."]
     threshold_form: Annotated[str, "Where the noise of the threshold is added: max or per-class."]
@@ -96,10 +90,9 @@ class ConfidentLnmax(Mechanism):
 
     Data: votes per class. Neighbors: one vote moves to another class.
     """
-
     _name = "confident-lnmax"
     _example = "sigma=20, threshold=200, threshold_sigma=100, threshold_form='max'"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     threshold: Annotated[float, "Threshold, in votes."]
     threshold_sigma: Annotated[Scale, "Scale of the noise of the threshold."]
     threshold_form: Annotated[str, "Where the noise of the threshold is added: max or per-class."]
@@ -110,10 +103,9 @@ class RandomizedResponse(Mechanism):
 
     Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "randomized-response"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class Gnss(Mechanism):
@@ -121,10 +113,9 @@ class Gnss(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "gnss"
     _example = "sigma=5, beta=0.02, step=0.98, width=1, neighbor_width=0.981"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     beta: Annotated[float, "Smoothness of the sensitivity."]
     step: Annotated[float, "Difference of the values of both datasets."]
     width: Annotated[float, "Smooth sensitivity of the dataset."]
@@ -136,10 +127,9 @@ class Exponential(Mechanism):
 
     Data: votes per class. Neighbors: one vote moves to another class.
     """
-
     _name = "exponential"
     _example = "sigma=2"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class PermuteAndFlip(Mechanism):
@@ -148,10 +138,9 @@ class PermuteAndFlip(Mechanism):
     Classes in random order, each taken with probability e^((votes - most votes)/`sigma`): the most votes, each count
     with exponential noise. Data: votes per class. Neighbors: one vote moves to another class.
     """
-
     _name = "permute-and-flip"
     _example = "sigma=2"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class SymmetricUnary(Mechanism):
@@ -160,10 +149,9 @@ class SymmetricUnary(Mechanism):
     One bit for every class, 1 for that of the one vote, each kept with probability e^(1/(2 `sigma`))/(e^(1/(2 `sigma`))
     + 1). Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "symmetric-unary"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class OptimizedUnary(Mechanism):
@@ -172,10 +160,9 @@ class OptimizedUnary(Mechanism):
     One bit for every class, 1 with probability 1/2 for that of the one vote, with 1/(e^(1/`sigma`) + 1) for every
     other. Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "optimized-unary"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class LocalHashing(Mechanism):
@@ -183,10 +170,9 @@ class LocalHashing(Mechanism):
 
     Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "local-hashing"
     _example = "sigma=1, hashes=4"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     hashes: Annotated[float, "Number of values of the hash function."]
 
 
@@ -195,10 +181,9 @@ class SubsetSelection(Mechanism):
 
     Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "subset-selection"
     _example = "sigma=1, size=2"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     size: Annotated[float, "Number of classes that are released."]
 
 
@@ -207,10 +192,9 @@ class DiscreteLaplace(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "discrete-laplace"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class DiscreteGaussian(Mechanism):
@@ -218,10 +202,9 @@ class DiscreteGaussian(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "discrete-gaussian"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class Categorical(Mechanism):
@@ -231,7 +214,6 @@ class Categorical(Mechanism):
     in JSON as arrays; each list has a sum of 1 within 1e-9. Data: number of records. Neighbors: one record is added or
     removed.
     """
-
     _name = "categorical"
     _example = "p=(0.5, 0.3, 0.2), q=(0.2, 0.3, 0.5)"
     p: Annotated[Sequence[float], "Probabilities of the outputs without the record."]
@@ -244,10 +226,9 @@ class TruncatedGeometric(Mechanism):
     What is below 0 is released as 0, what is above `limit` as `limit`. Data: number of records. Neighbors: one record
     is added or removed.
     """
-
     _name = "truncated-geometric"
     _example = "sigma=1, count=3, limit=10"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     count: Annotated[float, "The count without the record."]
     limit: Annotated[float, "The largest count that is released."]
 
@@ -257,10 +238,9 @@ class DiscreteLaplaceSum(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "discrete-laplace-sum"
     _example = "sigma=1, terms=2"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     terms: Annotated[float, "Number of noises that are added up."]
 
 
@@ -271,10 +251,9 @@ class Staircase(Mechanism):
     `gamma` and so on from 0; without `gamma` that of the least mean size. Data: number of records. Neighbors: one
     record is added or removed.
     """
-
     _name = "staircase"
     _example = "sigma=1"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     gamma: Annotated[float | None, "Where in its width the staircase falls first; the best for the scale if not given."] = None
 
 
@@ -283,10 +262,9 @@ class GaussianVector(Mechanism):
 
     A record changes every one of them by one. Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "gaussian-vector"
     _example = "sigma=1, counts=3"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     counts: Annotated[float, "Number of counts."]
 
 
@@ -295,10 +273,9 @@ class LaplaceVector(Mechanism):
 
     A record changes every one of them by one. Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "laplace-vector"
     _example = "sigma=1, counts=3"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     counts: Annotated[float, "Number of counts."]
 
 
@@ -308,13 +285,12 @@ class AboveThreshold(Mechanism):
     `noise`, which is `laplace` or `gaussian`, has the scale `threshold_sigma` on the threshold, drawn once, and `sigma`
     on every answer. Data: answers to the queries. Neighbors: every answer changes by at most 1.
     """
-
     _name = "above-threshold"
     _example = "noise='laplace', threshold=10, threshold_sigma=2, sigma=4"
     noise: Annotated[str, "Kind of noise: gaussian or laplace."]
     threshold: Annotated[float, "Threshold, in votes."]
     threshold_sigma: Annotated[Scale, "Scale of the noise of the threshold."]
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class SparseVector(Mechanism):
@@ -323,13 +299,12 @@ class SparseVector(Mechanism):
     After `cutoff` of them no more are looked at. Data: answers to the queries. Neighbors: every answer changes by at
     most 1.
     """
-
     _name = "sparse-vector"
     _example = "noise='laplace', threshold=10, threshold_sigma=2, sigma=4, cutoff=2"
     noise: Annotated[str, "Kind of noise: gaussian or laplace."]
     threshold: Annotated[float, "Threshold, in votes."]
     threshold_sigma: Annotated[Scale, "Scale of the noise of the threshold."]
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     cutoff: Annotated[float, "Number of answers above the threshold after which the mechanism stops."]
 
 
@@ -340,10 +315,9 @@ class SubsampledGaussianReplace(Mechanism):
     subsample, with Gaussian noise. The histogram is `1,0` with the one record and `0,1` with the other; no other two
     records leak more. Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "subsampled-gaussian-replace"
     _example = "sigma=1, rate=0.01"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     rate: Annotated[float, "Sampling rate: the probability that a record is in the sample."]
 
 
@@ -352,7 +326,6 @@ class Poisson(Mechanism):
 
     Data: number of records. Neighbors: one record is added or removed.
     """
-
     _name = "poisson"
     _example = "rate=0.01, of='laplace:sigma=2'"
     rate: Annotated[float, "Sampling rate: the probability that a record is in the sample."]
@@ -365,7 +338,6 @@ class WithoutReplacement(Mechanism):
     A mechanism of the one vote, where a share of the voters is drawn without replacement and all others vote for the
     first class. Data: vote of one voter. Neighbors: the voter votes for another class.
     """
-
     _name = "without-replacement"
     _example = "rate=0.5, of='randomized-response:sigma=1'"
     rate: Annotated[float, "Sampling rate: the probability that a record is in the sample."]
@@ -379,10 +351,9 @@ class ShuffledResponse(Mechanism):
     e^(1/`sigma`)/(e^(1/`sigma`) + 1); all others vote for the first of two classes. Data: vote of one voter. Neighbors:
     the voter votes for another class.
     """
-
     _name = "shuffled-response"
     _example = "sigma=1, users=1000"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
     users: Annotated[float, "Number of users whose answers are shuffled."]
 
 
@@ -391,7 +362,6 @@ class MixedTokens(Spec):
 
     Data: models of an ensemble and a public one. Neighbors: the models of one owner are removed or replaced.
     """
-
     _name = "mixed-tokens"
     _example = "order=3, radius=0.04"
     order: Annotated[float, "Rényi order of the guarantee."]
@@ -404,7 +374,6 @@ class ClippedLogits(Spec):
 
     Data: models of an ensemble. Neighbors: the models of one owner are removed or replaced.
     """
-
     _name = "clipped-logits"
     _example = "clip=4, batch=8"
     clip: Annotated[float, "The largest absolute logit of a member."]
@@ -417,10 +386,9 @@ class InterpolatedTokens(Spec):
 
     Data: models of an ensemble. Neighbors: the models of one owner are removed or replaced.
     """
-
     _name = "interpolated-tokens"
     _example = "share=0.5"
-    share: Annotated[float, "Weight of the ensemble beside the uniform distribution."]
+    share: Annotated[float, "Weight of the ensemble in its mixture with the uniform distribution."]
 
 
 class VotedTokens(Spec):
@@ -428,10 +396,9 @@ class VotedTokens(Spec):
 
     Data: models of an ensemble. Neighbors: the models of one owner are removed or replaced.
     """
-
     _name = "voted-tokens"
     _example = "sigma=4"
-    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise."]
+    sigma: Annotated[Scale, "Scale of the noise: the standard deviation of Gaussian noise, and b of Laplace noise."]
 
 
 class SubmixedTokens(Spec):
@@ -439,7 +406,6 @@ class SubmixedTokens(Spec):
 
     Data: models of an ensemble and a public one. Neighbors: the models of one owner are removed or replaced.
     """
-
     _name = "submixed-tokens"
     _example = "order=2, discordance=0.1"
     order: Annotated[float, "Rényi order of the guarantee."]

@@ -47,15 +47,14 @@ def lira(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     score : {"logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"}, optional
         Score of an answer [default: logit, if logits are recorded].
     variant : {"leakbound", "carlini-2022", "tf-amia", "tf-offset", "aerni-2024", "leakpro"}, default "leakbound"
@@ -106,15 +105,14 @@ def label_only(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     strength : float, default 1
         Inverse regularization strength C.
     balanced : bool, default False
@@ -160,15 +158,14 @@ def threshold(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     score : {"logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"}, optional
         Score of an answer [default: loss, if logits are recorded].
     answers : {"sample", "neighbor", "encoder"}, optional
@@ -209,15 +206,14 @@ def rmia(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     mode : {"online", "offline"}, default "online"
         Shadow models: online (with and without the sample) or offline (without it).
     gamma : float, default 2
@@ -266,15 +262,14 @@ def risk(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     score : {"logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"}, optional
         Score of an answer [default: modified-entropy, if logits are recorded].
     bins : int, default 15
@@ -315,15 +310,14 @@ def attacker(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     answers : {"sample", "neighbor", "encoder"}, optional
         What the attack looks at: answers on the samples, answers at their nearest neighbors, or the similarity of the
         encoder's embeddings of a sample's views [default: sample, or encoder if only embeddings are recorded].
@@ -363,15 +357,14 @@ def compare(
     Parameters
     ----------
     logits : Answers, optional
-        Logits [model, sample, view, class], or [model, sample, class] for one view, beside `labels` and `keep`; or a
+        Logits [model, sample, view, class], or [model, sample, class] for one view, with `labels` and `keep`; or a
         whole recording: a dict of arrays, or a path, a folder or a pattern, or several of them for more models.
     labels : Path | ArrayLike, optional
         The class of each sample, [sample].
     keep : Path | ArrayLike, optional
         True where the model was trained on the sample, [model, sample].
     scores : Path | ArrayLike, optional
-        Scores [model, sample, view], or [model, sample] for one view, in the place of `logits`; high scores mean
-        members.
+        Scores [model, sample, view], or [model, sample] for one view, instead of `logits`; high scores mean members.
     attacks : Names, optional
         Attacks, most important first [default: all that the recording can feed]. Names: lira, lira-pooled,
         lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira,
@@ -408,7 +401,7 @@ def texts(
 ) -> TextMembership:
     """Which texts a language model was trained on, from the log-probabilities of their tokens.
 
-    Documents are what limits count, and all limits of all scores hold at once.
+    Documents are what limits count, and all limits of all scores hold simultaneously.
 
     Parameters
     ----------

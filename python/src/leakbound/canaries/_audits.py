@@ -38,7 +38,7 @@ def plan(
 
     A plan is made before training. Train on the canaries whose coin is up (`plan.coins`), score all of them, and
     conclude with `plan.audit(scores)`. Without `seed` the coins are drawn by the operating system. A plan is for one
-    run and for one audit of as many sets of scores as `attacks` says; `flip` says that low ones mean members.
+    run and for one audit of as many sets of scores as `attacks` states; `flip` states that low ones mean members.
 
     Parameters
     ----------
