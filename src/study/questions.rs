@@ -153,11 +153,12 @@ pub fn calibrate(mechanism: &str, times: u64, goal: Goal) -> Result<f64> {
 ///
 /// ```
 /// use leakbound::prelude::*;
-/// use rand::{RngExt, SeedableRng, rngs::StdRng};
+/// use rand::{RngExt, SeedableRng};
+/// use rand_chacha::ChaCha8Rng;
 ///
 /// // The number of records plus Laplace noise of scale 1/2: ε is 2.
 /// let count = FunctionBlackBox::new("count", |dataset: &Dataset, runs, seed| {
-///     let mut random = StdRng::seed_from_u64(seed);
+///     let mut random = ChaCha8Rng::seed_from_u64(seed);
 ///     let noise = |u: f64| -0.5 * u.signum() * (1.0 - 2.0 * u.abs()).ln();
 ///     let output = |_| Output::Number(dataset.records().len() as f64 + noise(random.random_range(-0.5..0.5)));
 ///     Ok((0..runs).map(output).collect())
