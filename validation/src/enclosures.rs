@@ -257,8 +257,8 @@ fn reported(cases: u64, tally: &Tally) -> Report {
     report
 }
 
-/// The parts that this very program has checked before, one JSON document per line. A million cases take six hours of a
-/// core, and a run that was ended goes on with the next part; another program begins again.
+/// The parts that this very program has checked before, one JSON document per line. A million cases take hours,
+/// and a run that was ended goes on with the next part; another program begins again.
 fn checked() -> Result<(PathBuf, Vec<Tally>)> {
     let program = InputFile::of_file(std::env::current_exe().unwrap_or_default())?;
     let path = PathBuf::from(format!("target/enclosures-{}.jsonl", &program.sha256[..16]));
